@@ -1,0 +1,7 @@
+"""Predictions and representations in a kernel space in which demographic groups look alike."""
+
+from .estimators import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
+
+__version__ = "0.1.0"
+
+__all__ = ["FairFeatureEmbedding", "FairKernelClassifier", "FairKernelRegressor", "__version__"]

@@ -1,0 +1,7 @@
+"""Where scikit-learn's conventions meet the solvers."""
+
+from .classifier import FairKernelClassifier
+from .embedding import FairFeatureEmbedding
+from .regressor import FairKernelRegressor
+
+__all__ = ["FairFeatureEmbedding", "FairKernelClassifier", "FairKernelRegressor"]

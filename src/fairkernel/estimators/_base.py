@@ -1,0 +1,282 @@
+"""What the three estimators share: rows in, moments out, one solve, scores by blocks of rows."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from ..backend import to_numpy
+from ..exceptions import RankWarning
+from ..features import build_features
+from ..kernels import Precomputed, make_kernel
+from ..moments import Moments
+from ..sensitive import Sensitive, check_group_sizes, check_same_index, read_sensitive
+from ..solve import (
+    Embedding,
+    exact_embedding,
+    matched_second_moments,
+    orthonormal_directions,
+    parity_directions,
+    printed_embedding,
+)
+from ..validation import check_rows, check_weight, take_columns, warn_of_restating_columns
+from ._parameters import refuse_conflicts
+
+ROWS_AT_A_TIME = 16_384  # scored together: bounds the kernel block, not the answer
+ROWS_PER_COMPONENT = 250  # the paper's k = n / 250
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that count (positive weight), read and checked.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    targets : ndarray of shape (n, q)
+    sensitive : Sensitive
+    weight : ndarray of shape (n,)
+    positions : ndarray of int, shape (n,)
+        Where each row stands in what the user passed.
+    """
+
+    X: np.ndarray
+    targets: np.ndarray
+    sensitive: Sensitive
+    weight: np.ndarray
+    positions: np.ndarray
+
+    @property
+    def everything_counts_once(self) -> bool:
+        return bool((self.weight == 1.0).all())
+
+
+class FairKernelEstimator(BaseEstimator):
+    """Base of the embedding, the regressor and the classifier."""
+
+    # Routed without a user's set_fit_request: groups are part of what these estimators learn from.
+    __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: dict | None = None,
+        objective: str = "discrepancy",
+        criterion: str = "parity",
+        features: str = "landmarks",
+        n_features: int | str = "auto",
+        n_moments: int = 1,
+        rank_tolerance: float = 1e-10,
+        missing_sensitive: str = "error",
+        sensitive_feature_ids: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.objective = objective
+        self.criterion = criterion
+        self.features = features
+        self.n_features = n_features
+        self.n_moments = n_moments
+        self.rank_tolerance = rank_tolerance
+        self.missing_sensitive = missing_sensitive
+        self.sensitive_feature_ids = sensitive_feature_ids
+        self.random_state = random_state
+
+    # Rows in ------------------------------------------------------------------------------------------------------
+
+    def _training_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> TrainingRows:
+        refuse_conflicts(self)
+        rows_like = X
+        X, sensitive_features = self._without_sensitive_columns(X, sensitive_features)
+        names = getattr(X, "columns", None)
+        check_same_index(rows_like, y, "y")
+        X, y = self._check_X_y(X, y)
+        sensitive = read_sensitive(
+            sensitive_features, n_rows=len(X), missing=self.missing_sensitive, rows_like=rows_like
+        )
+        weight = check_weight(sample_weight, X)
+        # A row of weight zero is absent: it counts for no group, no class and no kernel.
+        present = np.flatnonzero(weight)
+        targets = self._targets(y[present] if len(present) < len(X) else y).astype(X.dtype, copy=False)
+        check_group_sizes(sensitive, weight > 0, self.n_components if isinstance(self.n_components, int) else None)
+        if len(present) < len(X):
+            X, sensitive, weight = X[present], sensitive.take(present), weight[present]
+        if self.kernel != "precomputed":
+            warn_of_restating_columns(X, sensitive.codes, sensitive.numeric, names)
+        return TrainingRows(X, targets, sensitive, weight, present)
+
+    def _without_sensitive_columns(self, X: Any, sensitive_features: Any) -> tuple[Any, Any]:
+        if self.sensitive_feature_ids is None:
+            if sensitive_features is None:
+                raise TypeError(
+                    f"{type(self).__name__}.fit() needs sensitive_features: one value per row, for instance "
+                    "fit(X, y, sensitive_features=s); or name columns of X with sensitive_feature_ids."
+                )
+            return X, sensitive_features
+        if sensitive_features is not None:
+            raise ValueError(
+                "sensitive_features and sensitive_feature_ids are both given: pass the values, or name the columns of X."
+            )
+        return take_columns(X, self.sensitive_feature_ids, required=True)
+
+    def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """X and y after scikit-learn's checks; the regressor and the classifier have their own."""
+        X = check_rows(self, X, reset=True, ensure_min_samples=2)
+        return X, np.empty((len(X), 0))
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        """What the scores are fitted to, one column each."""
+        return y
+
+    def _check_new_rows(self, X: Any) -> np.ndarray:
+        ids = self.sensitive_feature_ids
+        if ids is not None:
+            width = getattr(X, "shape", (0, 0))[1:]
+            if hasattr(X, "columns") or width != (self.n_features_in_,):
+                X, _ = take_columns(X, ids, required=False)
+        return check_rows(self, X, reset=False)
+
+    # Moments ------------------------------------------------------------------------------------------------------
+
+    def _learn_features(self, rows: TrainingRows) -> np.ndarray:
+        """Build the feature map on the training rows and return them under it."""
+        kernel = make_kernel(
+            self.kernel,
+            rows.X.shape[1],
+            kernel_params=self.kernel_params,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+        )
+        X = _square_gram(rows.X, rows.positions) if isinstance(kernel, Precomputed) else rows.X
+        features = build_features(
+            kernel,
+            X,
+            rows.sensitive.codes,
+            rows.weight,
+            kind=self.features,
+            n_features=self.n_features,
+            rng=check_random_state(self.random_state),
+        )
+        self._features, self._gram_columns = features.map, rows.positions if isinstance(kernel, Precomputed) else None
+        self.kernel_ = kernel
+        self.features_chosen_ = features.how
+        self.n_kernel_features_ = features.map.n_features
+        self.groups_ = rows.sensitive.groups
+        self.approximation_error_by_group_ = dict(zip(self.groups_, features.error_by_group.tolist(), strict=True))
+        landmarks = features.map.landmarks
+        self.landmark_indices_ = None if landmarks is None else rows.positions[landmarks]
+        return features.training
+
+    def _learn_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
+        s = rows.sensitive
+        empty = Moments.empty(
+            phi,
+            rows.targets,
+            n_groups=len(s.groups),
+            n_numeric=s.numeric.shape[1],
+            second_moments=self.objective == "printed" or self.n_moments == 2,
+        )
+        weight = None if rows.everything_counts_once else rows.weight
+        return empty.update(phi, rows.targets, s.codes, s.numeric, weight)
+
+    # Solve --------------------------------------------------------------------------------------------------------
+
+    def _gap_directions(self, moments: Moments) -> np.ndarray:
+        """Q, an orthonormal basis of the directions whose gap is to vanish."""
+        G = parity_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)
+        return orthonormal_directions(G, float(np.trace(moments.scatter)) / moments.weight)
+
+    def _embed(self, moments: Moments, n_components: int | None) -> Embedding:
+        """The k directions of step 1; all of them when ``n_components`` is None."""
+        if self.objective == "printed":
+            found = printed_embedding(
+                moments.group_second_moments,
+                moments.group_means,
+                moments.group_weight,
+                rank_tolerance=self.rank_tolerance,
+            )
+        else:
+            found = exact_embedding(moments.scatter, self._gap_directions(moments))
+        k = _clip_to_rank(n_components, found.rank)
+        if self.n_moments == 2:
+            # Half of the candidates are given up for the choice: twice k, or all of them for half the rank.
+            k = max(1, found.rank // 2) if n_components is None else k
+            found = matched_second_moments(found.first(2 * k), moments.group_covariances, moments.group_weight, k)
+        self.rank_, self.embedding_chosen_ = found.rank, found.reason
+        return found.first(k)
+
+    def _number_of_components(self, n_rows: int) -> int | None:
+        """k from an int, a share of the rows, or None."""
+        if self.n_components is None or isinstance(self.n_components, int | np.integer):
+            return self.n_components
+        return max(1, math.floor(self.n_components * n_rows))
+
+    # Scores -------------------------------------------------------------------------------------------------------
+
+    def _evaluate(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """raw(x) @ coefficients for every row, a block of rows at a time."""
+        if self._gram_columns is not None:
+            X = X[:, self._gram_columns]
+        blocks = (X[i : i + ROWS_AT_A_TIME] for i in range(0, len(X), ROWS_AT_A_TIME))
+        return np.concatenate([to_numpy(self._features.raw(block) @ coefficients) for block in blocks])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:
+    """Largest training gap of each score φ·a: over pairs of groups, and |Cov(score, s)|/sd(s) over numeric s.
+
+    Parameters
+    ----------
+    directions : array of shape (m, q)
+    moments : Moments
+
+    Returns
+    -------
+    ndarray of shape (q,)
+    """
+    means = moments.group_means @ directions
+    between = means.max(axis=0) - means.min(axis=0)
+    if not moments.n_numeric:
+        return between
+    deviation = np.sqrt(moments.numeric_variance)[:, None]
+    covariance = np.abs(moments.numeric_covariance @ directions) / np.where(deviation > 0, deviation, 1.0)
+    return np.maximum(between, covariance.max(axis=0))
+
+
+def _clip_to_rank(n_components: int | None, rank: int) -> int:
+    if n_components is None or n_components <= rank:
+        return rank if n_components is None else n_components
+    warnings.warn(
+        f"n_components={n_components} is more than the rank {rank} that the data supports; using {rank}.",
+        RankWarning,
+        stacklevel=5,
+    )
+    return rank
+
+
+def _square_gram(gram: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    n_columns = gram.shape[1]
+    if n_columns <= positions[-1] or (len(positions) == len(gram) and len(gram) != n_columns):
+        raise ValueError(
+            f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got shape {gram.shape}."
+        )
+    return gram[:, positions]

@@ -1,0 +1,53 @@
+"""Parameters the three estimators share: their constraints, and the ones that arrive with later versions."""
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..kernels import NAMED, Kernel
+
+SHARED: dict[str, list] = {
+    "n_components": [None, Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+    "kernel": [StrOptions(set(NAMED)), Kernel, callable],
+    "gamma": [None, Interval(Real, 0, None, closed="neither")],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [None, dict],
+    "objective": [StrOptions({"discrepancy", "printed"})],
+    "criterion": [StrOptions({"parity", "opportunity", "odds"})],
+    "features": [StrOptions({"landmarks", "exact", "fourier"})],
+    "n_features": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_moments": [Interval(Integral, 1, 2, closed="both")],
+    "rank_tolerance": [Interval(Real, 0, 1, closed="neither")],
+    "missing_sensitive": [StrOptions({"error", "group"})],
+    "sensitive_feature_ids": [None, "array-like", str, Integral],
+    "random_state": ["random_state"],
+}
+
+RIDGE: dict[str, list] = {
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "disparity_kept": [Interval(Real, 0, 1, closed="both")],
+}
+
+
+def refuse_conflicts(estimator: Any) -> None:
+    """Refuse combinations that have no meaning and options that are not there yet.
+
+    Parameters
+    ----------
+    estimator : estimator
+    """
+    if estimator.criterion != "parity":
+        raise NotImplementedError(
+            f"criterion={estimator.criterion!r} arrives with the frontier and decisions issue; this version has 'parity'."
+        )
+    if estimator.objective != "printed":
+        return
+    if estimator.n_moments == 2:
+        raise ValueError("n_moments=2 matches second moments under objective='discrepancy'; objective='printed' has no such step.")
+    if getattr(estimator, "disparity_kept", 0.0) != 0.0:
+        raise ValueError(
+            f"disparity_kept={estimator.disparity_kept!r} has no meaning with objective='printed', whose features keep the gap "
+            "they have; use objective='discrepancy'."
+        )

@@ -1,0 +1,87 @@
+"""Features of kernels that may be indefinite: φ(x) = k(x, S) U₊ L₊^(-1/2) on landmarks S."""
+
+from typing import Any
+
+import numpy as np
+
+from ..backend import eigh, like, namespace, to_numpy
+from ..kernels import Kernel
+from .map import FeatureMap, KernelBlock
+
+Array = Any
+RANK_TOLERANCE = 1e-12  # of the largest eigenvalue: below lies rounding error
+
+
+def clipped_eigenfeatures(
+    kernel: Kernel, X: Array, codes: np.ndarray, *, limit: int, rng: np.random.RandomState
+) -> tuple[FeatureMap, Array, np.ndarray, float]:
+    """Eigenvectors of the landmarks' Gram matrix, negative eigenvalues set to zero.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array of shape (n, p)
+    codes : ndarray of shape (n,)
+        Group of each row; the landmarks are spread evenly over the groups.
+    limit : int
+        Number of landmarks.
+    rng : RandomState
+
+    Returns
+    -------
+    map : FeatureMap
+    training : array of shape (n, m)
+    residual : ndarray of shape (n,)
+        \\|k(x_i, x_i) − ‖φ(x_i)‖²\\|.
+    clipped_share : float
+        Share of the absolute spectrum that was negative.
+    """
+    xp = namespace(X)
+    chosen = spread_over_groups(codes, limit, rng)
+    at = like(chosen, X, dtype=xp.int64)
+    landmarks = kernel.take(X, at)
+    block = kernel(X, landmarks)
+    gram = xp.take(block, at, axis=0)
+    asymmetry = float(xp.max(xp.abs(gram - gram.T)))
+    if asymmetry > 1e-8 * max(float(xp.max(xp.abs(gram))), 1e-300):
+        raise ValueError(
+            f"kernel: the Gram matrix is not symmetric (largest difference {asymmetry:.3g}); a kernel has "
+            "k(x, z) = k(z, x)."
+        )
+    values, vectors = eigh((gram + gram.T) / 2)
+    spectrum = to_numpy(values)
+    rank = int(np.sum(spectrum > RANK_TOLERANCE * max(spectrum[0], 0.0)))
+    if rank == 0:
+        raise ValueError("kernel: the Gram matrix has no positive eigenvalue, so it has no feature space.")
+    basis = vectors[:, :rank] / xp.sqrt(values[:rank])[None, :]
+    training = block @ basis
+    residual = np.abs(to_numpy(kernel.diag(X)) - to_numpy(xp.sum(training * training, axis=1)))
+    # Rounding noise around zero is not indefiniteness.
+    negative = -spectrum[spectrum < -1e-10 * spectrum[0]].sum()
+    share = float(negative / np.abs(spectrum).sum())
+    return FeatureMap(KernelBlock(kernel, landmarks), basis, rank, chosen), training, residual, share
+
+
+def spread_over_groups(codes: np.ndarray, limit: int, rng: np.random.RandomState) -> np.ndarray:
+    """Rows drawn without replacement, as evenly over the groups as their sizes allow.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+    limit : int
+    rng : RandomState
+
+    Returns
+    -------
+    ndarray of int
+        Sorted.
+    """
+    if limit >= len(codes):
+        return np.arange(len(codes))
+    order = rng.permutation(len(codes))
+    # The j-th row of every group comes before the (j+1)-th of any.
+    turn = np.empty(len(codes), dtype=np.int64)
+    for code in np.unique(codes):
+        members = order[codes[order] == code]
+        turn[members] = np.arange(len(members))
+    return np.sort(order[np.argsort(turn[order], kind="stable")][:limit])

@@ -1,0 +1,244 @@
+"""Moments: the additive sufficient statistics every solve starts from.
+
+One symmetric matrix holds them all. With the row r = [φ − φ₀ | 1 | y − y₀ | group indicators | numeric s],
+
+    T = Σ_i w_i r_i r_iᵀ
+
+contains the scatter of φ, its cross-products with the targets and with the sensitive attributes, and every group's
+weight and mean. T is a sum over rows: batches are added, workers' parts are merged, folds are subtracted.
+The origin (φ₀, y₀) is a fixed point near the mean; it costs nothing and saves the digits a large mean would eat.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .backend import like, namespace
+
+Array = Any
+ROWS_AT_A_TIME = 8192  # the stacked rows [φ | 1 | y | s] are a copy: keep it small
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted sums of products of [φ − φ₀ | 1 | y − y₀ | groups | numeric s] over rows.
+
+    Parameters
+    ----------
+    n_features, n_targets, n_groups, n_numeric : int
+        Widths of the blocks of the row.
+    origin : array of shape (n_features + n_targets,)
+        φ₀ and y₀.
+    total : array of shape (width, width)
+        T, in float64.
+    by_group : array of shape (n_groups, n_features + 1, n_features + 1), or None
+        The same for [φ − φ₀ | 1], one group at a time; only second-moment methods need it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> phi = np.array([[1.0], [3.0], [5.0]])
+    >>> codes = np.array([0, 1, 1])
+    >>> m = Moments.empty(phi, np.zeros((3, 1)), n_groups=2, n_numeric=0)
+    >>> m = m.update(phi, np.zeros((3, 1)), codes, np.empty((3, 0)))
+    >>> m.group_means.tolist()
+    [[1.0], [4.0]]
+    """
+
+    n_features: int
+    n_targets: int
+    n_groups: int
+    n_numeric: int
+    origin: Array
+    total: Array
+    by_group: Array | None = None
+
+    @classmethod
+    def empty(
+        cls, phi: Array, targets: Array, *, n_groups: int, n_numeric: int, second_moments: bool = False
+    ) -> "Moments":
+        """No rows yet; the origin is the mean of the rows shown here, which are not counted."""
+        xp = namespace(phi)
+        m, q = phi.shape[1], targets.shape[1]
+        width = m + 1 + q + n_groups + n_numeric
+        f64 = xp.float64
+        origin = xp.concat(
+            [xp.mean(xp.astype(phi, f64), axis=0), xp.mean(like(targets, phi, dtype=f64), axis=0)], axis=0
+        )
+        by_group = like(np.zeros((n_groups, m + 1, m + 1)), phi, dtype=f64) if second_moments else None
+        return cls(m, q, n_groups, n_numeric, origin, like(np.zeros((width, width)), phi, dtype=f64), by_group)
+
+    def update(
+        self, phi: Array, targets: Array, codes: np.ndarray, numeric: np.ndarray, weight: np.ndarray | None = None
+    ) -> "Moments":
+        """The moments with more rows.
+
+        Parameters
+        ----------
+        phi : array of shape (n, n_features)
+            float32 or float64; products are formed in this type and accumulated in float64.
+        targets : array of shape (n, n_targets)
+        codes : ndarray of int, shape (n,)
+        numeric : ndarray of shape (n, n_numeric)
+        weight : ndarray of shape (n,), optional
+
+        Returns
+        -------
+        Moments
+        """
+        xp = namespace(phi)
+        total, by_group = self.total, self.by_group
+        for part in _slices(phi.shape[0]):
+            root = None if weight is None else like(np.sqrt(weight[part]), phi)[:, None]
+            rows = self._rows(phi[part, ...], targets[part, ...], codes[part], numeric[part])
+            # √w on both sides keeps the product symmetric, which BLAS computes in half the time.
+            rows = rows if root is None else rows * root
+            total = total + xp.astype(rows.T @ rows, xp.float64)
+            if by_group is not None:
+                by_group = by_group + self._group_products(rows[:, : self.n_features + 1], codes[part])
+        return replace(self, total=total, by_group=by_group)
+
+    def _rows(self, phi: Array, targets: Array, codes: np.ndarray, numeric: np.ndarray) -> Array:
+        xp = namespace(phi)
+        origin = xp.astype(self.origin, phi.dtype)
+        indicators = codes[:, None] == np.arange(self.n_groups)[None, :]
+        return xp.concat(
+            [
+                phi - origin[None, : self.n_features],
+                like(np.ones((len(codes), 1)), phi),
+                like(targets, phi) - origin[None, self.n_features :],
+                like(np.concatenate([indicators, numeric], axis=1), phi),
+            ],
+            axis=1,
+        )
+
+    def _group_products(self, rows: Array, codes: np.ndarray) -> Array:
+        xp = namespace(rows)
+        members = (xp.take(rows, like(np.flatnonzero(codes == g), rows, dtype=xp.int64), axis=0) for g in range(self.n_groups))
+        return xp.astype(xp.stack([part.T @ part for part in members]), xp.float64)
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return self._combine(other, 1.0)
+
+    def __sub__(self, other: "Moments") -> "Moments":
+        return self._combine(other, -1.0)
+
+    def _combine(self, other: "Moments", sign: float) -> "Moments":
+        xp = namespace(self.total)
+        if self.total.shape != other.total.shape or self.n_features != other.n_features:
+            raise ValueError(
+                f"moments of {self.n_features} features and width {self.total.shape[0]} do not combine with "
+                f"{other.n_features} features and width {other.total.shape[0]}: use one feature map for all parts."
+            )
+        if not bool(xp.all(self.origin == other.origin)):
+            raise ValueError("moments with different origins do not combine: start every part from the same empty one.")
+        by_group = None if self.by_group is None else self.by_group + sign * other.by_group
+        return replace(self, total=self.total + sign * other.total, by_group=by_group)
+
+    # The blocks of T, named ---------------------------------------------------------------------------------------
+
+    @property
+    def _ones(self) -> int:
+        return self.n_features
+
+    @property
+    def _targets(self) -> slice:
+        return slice(self.n_features + 1, self.n_features + 1 + self.n_targets)
+
+    @property
+    def _groups(self) -> slice:
+        return slice(self._targets.stop, self._targets.stop + self.n_groups)
+
+    @property
+    def _numeric(self) -> slice:
+        return slice(self._groups.stop, self._groups.stop + self.n_numeric)
+
+    @property
+    def weight(self) -> float:
+        """Σ w."""
+        return float(self.total[self._ones, self._ones])
+
+    @property
+    def feature_mean(self) -> Array:
+        """Mean of φ, shape (n_features,)."""
+        return self.origin[: self.n_features] + self.total[: self.n_features, self._ones] / self.weight
+
+    @property
+    def target_mean(self) -> Array:
+        """Mean of y, shape (n_targets,)."""
+        return self.origin[self.n_features :] + self.total[self._targets, self._ones] / self.weight
+
+    def _centred(self, left: slice, right: slice) -> Array:
+        sums = self.total[self._ones, :]
+        return self.total[left, right] - sums[left][:, None] * sums[right][None, :] / self.weight
+
+    @property
+    def scatter(self) -> Array:
+        """C = Σ w (φ − mean)(φ − mean)ᵀ."""
+        features = slice(0, self.n_features)
+        return self._centred(features, features)
+
+    @property
+    def cross(self) -> Array:
+        """b = Σ w (φ − mean)(y − mean)ᵀ, shape (n_features, n_targets)."""
+        return self._centred(slice(0, self.n_features), self._targets)
+
+    @property
+    def target_scatter(self) -> Array:
+        """Σ w (y − mean)(y − mean)ᵀ."""
+        return self._centred(self._targets, self._targets)
+
+    @property
+    def group_weight(self) -> Array:
+        """Σ w per group."""
+        return self.total[self._groups, self._ones]
+
+    @property
+    def group_means(self) -> Array:
+        """Mean of φ in each group, shape (n_groups, n_features)."""
+        sums = self.total[self._groups, : self.n_features]
+        return self.origin[None, : self.n_features] + sums / self.group_weight[:, None]
+
+    @property
+    def numeric_covariance(self) -> Array:
+        """Σ w (s − mean)(φ − mean)ᵀ / Σ w, shape (n_numeric, n_features)."""
+        return self._centred(self._numeric, slice(0, self.n_features)) / self.weight
+
+    @property
+    def numeric_variance(self) -> Array:
+        """Variance of each numeric sensitive column."""
+        xp = namespace(self.total)
+        return xp.linalg.diagonal(self._centred(self._numeric, self._numeric)) / self.weight
+
+    @property
+    def group_second_moments(self) -> Array:
+        """Σ_{i in g} w φ φᵀ about zero, not about the mean, shape (n_groups, n_features, n_features)."""
+        shift, m = self.origin[: self.n_features], self.n_features
+        part = self._require_by_group()
+        sums, weight = part[:, :m, m], part[:, m, m]
+        # φ = (φ − φ₀) + φ₀
+        return (
+            part[:, :m, :m]
+            + sums[:, :, None] * shift[None, None, :]
+            + shift[None, :, None] * sums[:, None, :]
+            + weight[:, None, None] * (shift[:, None] * shift[None, :])[None, ...]
+        )
+
+    @property
+    def group_covariances(self) -> Array:
+        """Covariance of φ within each group about the group's own mean."""
+        part, m = self._require_by_group(), self.n_features
+        sums, weight = part[:, :m, m], part[:, m, m]
+        mean = sums / weight[:, None]
+        return part[:, :m, :m] / weight[:, None, None] - mean[:, :, None] * mean[:, None, :]
+
+    def _require_by_group(self) -> Array:
+        if self.by_group is None:
+            raise ValueError("these moments keep no second moments per group: start them with second_moments=True.")
+        return self.by_group
+
+
+def _slices(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + ROWS_AT_A_TIME, n)) for start in range(0, n, ROWS_AT_A_TIME))

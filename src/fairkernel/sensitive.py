@@ -1,0 +1,341 @@
+"""The only reader of ``sensitive_features``: any container in, group numbers and numeric columns out.
+
+Nothing is dropped, filled or renamed in silence: what cannot be read exactly is an error that lists the rows.
+"""
+
+import datetime
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from .exceptions import ContinuousSensitiveWarning, SmallGroupWarning
+
+MANY_LEVELS = 10  # a numeric column with more distinct values is continuous, not a set of groups
+MISSING_GROUP = "missing"  # the label of the group that missing="group" opens
+MISSING_TEXT = {"", "nan", "NaN", "NaT", "None", "<NA>", "null"}  # what np.asarray and str() make of an empty cell
+ROWS_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """Sensitive attributes as arrays.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Group number of each row.
+    groups : tuple
+        Label of each group in sorted order: a value, or a tuple of values when there are several
+        categorical columns (intersections are kept apart).
+    numeric : ndarray of shape (n, q)
+        Continuous columns as given, not centred.
+    names, numeric_names : tuple of str
+        Names of the categorical and of the continuous columns.
+    """
+
+    codes: np.ndarray
+    groups: tuple
+    numeric: np.ndarray
+    names: tuple[str, ...]
+    numeric_names: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows per group."""
+        return np.bincount(self.codes, minlength=len(self.groups))
+
+    def take(self, rows: np.ndarray) -> "Sensitive":
+        """The same attributes for some of the rows; the groups keep their numbers."""
+        return Sensitive(self.codes[rows], self.groups, self.numeric[rows], self.names, self.numeric_names)
+
+
+def read_sensitive(
+    sensitive_features: Any,
+    *,
+    n_rows: int | None = None,
+    missing: str = "error",
+    rows_like: Any = None,
+    min_groups: int = 2,
+) -> Sensitive:
+    """Read sensitive attributes from a list, an array or a data frame.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n,) or (n, columns)
+        Categories, numbers, or a mix; NumPy, pandas, polars, pyarrow or plain lists. Numeric columns with
+        more than 10 distinct values are continuous; everything else is categorical.
+    n_rows : int, optional
+        The number of rows expected.
+    missing : {"error", "group"}
+        Whether missing categories raise, or form a group of their own labelled ``"missing"``.
+    rows_like : object, optional
+        The X these attributes belong to; if both carry a pandas index, the indices must be equal.
+    min_groups : int
+        Fewest groups accepted when there is no continuous column.
+
+    Returns
+    -------
+    Sensitive
+
+    Examples
+    --------
+    >>> s = read_sensitive(["b", "a", "b", "a"])
+    >>> s.groups, s.codes.tolist(), s.counts.tolist()
+    (('a', 'b'), [1, 0, 1, 0], [2, 2])
+    """
+    if sensitive_features is None:
+        raise TypeError(
+            "sensitive_features is missing: pass one value per row, as fit(X, y, sensitive_features=s), "
+            "or name columns of X with sensitive_feature_ids."
+        )
+    check_same_index(rows_like, sensitive_features, "sensitive_features")
+    columns = _columns(sensitive_features)
+    length = len(columns[0].codes)
+    if n_rows is not None and length != n_rows:
+        raise ValueError(f"sensitive_features has {length} rows but X has {n_rows}: pass one value per row of X.")
+    columns = _settle_missing(columns, missing)
+    continuous = [column for column in columns if _is_continuous(column)]
+    categorical = [column for column in columns if column not in continuous]
+    codes, groups = _intersections(categorical, length)
+    if not continuous and len(groups) < min_groups:
+        raise ValueError(
+            f"sensitive_features has one group only ({groups[0]!r}): a disparity needs at least two groups."
+        )
+    return Sensitive(
+        codes,
+        groups,
+        np.column_stack([column.numbers() for column in continuous]) if continuous else np.empty((length, 0)),
+        tuple(column.name for column in categorical),
+        tuple(column.name for column in continuous),
+    )
+
+
+def check_group_sizes(sensitive: Sensitive, present: np.ndarray, n_components: int | None = None) -> None:
+    """Refuse groups of one row and warn about those too small to estimate a mean.
+
+    Parameters
+    ----------
+    sensitive : Sensitive
+    present : ndarray of bool, shape (n,)
+        Rows with positive weight.
+    n_components : int, optional
+        Number of components asked for; a group with fewer rows is warned about.
+    """
+    counts = np.bincount(sensitive.codes[present], minlength=len(sensitive.groups))
+    for label, count in zip(sensitive.groups, counts, strict=True):
+        if count == 0:
+            raise ValueError(f"sensitive_features: every row of group {label!r} has zero weight; leave it out of the data.")
+        if count == 1:
+            raise ValueError(
+                f"sensitive_features: group {label!r} has 1 row; at least 2 are needed to speak of a group. "
+                "Merge it with another group or leave the row out."
+            )
+        if n_components is not None and count < n_components:
+            warnings.warn(
+                f"group {label!r} has {count} rows, fewer than the {n_components} components asked for: "
+                "its mean is mostly noise and parity will not carry over to new rows.",
+                SmallGroupWarning,
+                stacklevel=4,
+            )
+
+
+def check_same_index(left: Any, right: Any, name: str) -> None:
+    """Refuse two pandas objects whose rows are labelled differently.
+
+    Parameters
+    ----------
+    left, right : object
+        Compared only when both carry a pandas index.
+    name : str
+        The parameter to name in the error.
+    """
+    a, b = getattr(left, "index", None), getattr(right, "index", None)
+    if hasattr(a, "equals") and hasattr(b, "equals") and len(a) == len(b) and not a.equals(b):
+        raise ValueError(
+            f"the index of {name} differs from the index of X: rows would be matched by position. "
+            f"Align them first ({name}.loc[X.index]) or pass {name}.to_numpy() if the order is right."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column as its distinct values and, for each row, which of them it holds."""
+
+    name: str
+    levels: list
+    codes: np.ndarray
+    labels: bool = False  # declared categorical by its container: never read as numbers
+
+    @property
+    def is_numeric(self) -> bool:
+        return not self.labels and all(map(_is_number, self.levels))
+
+    def numbers(self) -> np.ndarray:
+        return np.array(self.levels, dtype=float)[self.codes]
+
+
+def _columns(sensitive_features: Any) -> list[_Column]:
+    if isinstance(sensitive_features, np.ma.MaskedArray):
+        # A masked cell is a missing cell, whatever lies beneath the mask.
+        sensitive_features = sensitive_features.tolist()
+    native = nw.from_native(sensitive_features, pass_through=True, allow_series=True)
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    if isinstance(native, nw.Series):
+        columns = [_series_column(native.name or "sensitive_feature", native)]
+    elif isinstance(native, nw.DataFrame):
+        columns = [_series_column(str(name), native[name]) for name in native.columns]
+    else:
+        columns = _array_columns(sensitive_features)
+    if not columns or not len(columns[0].codes):
+        raise ValueError("sensitive_features is empty: pass one value per row.")
+    return columns
+
+
+def _series_column(name: str, series: nw.Series) -> _Column:
+    labels = isinstance(series.dtype, nw.Categorical | nw.Enum)
+    if series.dtype.is_numeric() and not series.is_null().any():
+        return _column(name, series.to_numpy())
+    missing = series.is_null().to_list()
+    cells = [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
+    return _column(name, np.array(cells, dtype=object), labels)
+
+
+def _array_columns(values: Any) -> list[_Column]:
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    # A list is read cell by cell: np.asarray(["a", nan]) would turn the gap into the text 'nan'.
+    array = np.array(values, dtype=object) if isinstance(values, list | tuple) else np.asarray(values)
+    if array.ndim == 1:
+        return [_column("sensitive_feature", array)]
+    if array.ndim == 2:
+        return [_column(f"sensitive_feature_{j}", array[:, j]) for j in range(array.shape[1])]
+    raise ValueError(f"sensitive_features has {array.ndim} dimensions: pass shape (n,) or (n, columns).")
+
+
+def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
+    if cells.dtype.kind in "mM":
+        raise ValueError(
+            f"sensitive_features: column {name!r} holds dates; turn it into an age (a number) or into named groups."
+        )
+    if cells.dtype.kind in "biufUS":
+        levels, codes = np.unique(cells, return_inverse=True)
+        return _Column(name, levels.tolist(), codes.reshape(-1).astype(np.int64), labels)
+    number: dict = {}
+    try:
+        codes = np.fromiter((number.setdefault(cell, len(number)) for cell in cells), np.int64, count=len(cells))
+    except TypeError:
+        raise ValueError(
+            f"sensitive_features: column {name!r} holds values that are neither text nor numbers."
+        ) from None
+    return _Column(name, list(number), codes, labels)
+
+
+def _is_number(level: Any) -> bool:
+    return isinstance(level, numbers.Real) and not isinstance(level, bool | np.bool_)
+
+
+def _is_missing(level: Any) -> bool:
+    if level is None or isinstance(level, str):
+        return level is None or level.strip() in MISSING_TEXT
+    # NaN, NaT and decimal NaN differ from themselves; pandas.NA has no truth value.
+    try:
+        return bool(level != level)
+    except TypeError:
+        return True
+
+
+def _settle_missing(columns: list[_Column], missing: str) -> list[_Column]:
+    """Raise for missing values, or give them a level of their own."""
+    gone = [np.array([_is_missing(level) for level in column.levels]) for column in columns]
+    rows = [np.flatnonzero(gaps[column.codes]) for column, gaps in zip(columns, gone, strict=True)]
+    if not any(map(len, rows)):
+        return columns
+    if missing == "group":
+        return [_with_missing_level(column, gaps) for column, gaps in zip(columns, gone, strict=True)]
+    listed = "; ".join(
+        f"{column.name!r}: {len(at)} missing (first rows {', '.join(map(str, at[:ROWS_LISTED]))})"
+        for column, at in zip(columns, rows, strict=True)
+        if len(at)
+    )
+    raise ValueError(
+        f"sensitive_features has missing values: {listed}. Leave these rows out, or keep them as a group of "
+        "their own with missing_sensitive='group'."
+    )
+
+
+def _with_missing_level(column: _Column, gaps: np.ndarray) -> _Column:
+    if not gaps.any():
+        return column
+    known = [level for level, gap in zip(column.levels, gaps, strict=True) if not gap]
+    if len(known) > MANY_LEVELS and all(map(_is_number, known)):
+        raise ValueError(
+            f"sensitive_features: column {column.name!r} is continuous and has missing values; these cannot be a "
+            "group of their own. Leave the rows out or bin the column."
+        )
+    if MISSING_GROUP in known:
+        raise ValueError(
+            f"sensitive_features: column {column.name!r} already has a group {MISSING_GROUP!r} beside its empty cells; "
+            "rename one of the two."
+        )
+    position = np.where(gaps, len(known), np.cumsum(~gaps) - 1)
+    return _Column(column.name, [*known, MISSING_GROUP], position[column.codes], column.labels)
+
+
+def _is_continuous(column: _Column) -> bool:
+    if not column.is_numeric:
+        return False
+    if not np.isfinite(np.array(column.levels, dtype=float)).all():
+        raise ValueError(f"sensitive_features: column {column.name!r} has infinite values.")
+    if len(column.levels) <= MANY_LEVELS:
+        return False
+    warnings.warn(
+        f"sensitive_features: column {column.name!r} is numeric with {len(column.levels)} distinct values and is "
+        "treated as continuous. Bin it, or pass strings, to compare groups.",
+        ContinuousSensitiveWarning,
+        stacklevel=5,
+    )
+    return True
+
+
+def _intersections(categorical: list[_Column], length: int) -> tuple[np.ndarray, tuple]:
+    """Number the combinations of values that occur."""
+    if not categorical:
+        return np.zeros(length, dtype=np.int64), ("all",)
+    per_column = [_sorted_levels(column) for column in categorical]
+    if len(per_column) == 1:
+        return per_column[0]
+    combined = np.column_stack([codes for codes, _ in per_column])
+    present, codes = np.unique(combined, axis=0, return_inverse=True)
+    groups = tuple(
+        tuple(levels[number] for number, (_, levels) in zip(row, per_column, strict=True)) for row in present
+    )
+    return codes.reshape(-1).astype(np.int64), groups
+
+
+def _sorted_levels(column: _Column) -> tuple[np.ndarray, tuple]:
+    levels, n = column.levels, len(column.codes)
+    if any(isinstance(level, datetime.date | datetime.timedelta) for level in levels):
+        raise ValueError(
+            f"sensitive_features: column {column.name!r} holds dates; turn it into an age (a number) or into named groups."
+        )
+    if len(levels) > MANY_LEVELS and len(levels) > n / 2:
+        raise ValueError(
+            f"sensitive_features: column {column.name!r} has {len(levels)} distinct values in {n} rows and looks "
+            "like an identifier, not a set of groups. Pass the column that holds the group."
+        )
+    try:
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:
+        order = sorted(range(len(levels)), key=lambda i: (type(levels[i]).__name__, str(levels[i])))
+    rank = np.empty(len(levels), dtype=np.int64)
+    rank[order] = np.arange(len(levels))
+    return rank[column.codes], tuple(levels[i] for i in order)

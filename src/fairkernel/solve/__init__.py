@@ -1,0 +1,18 @@
+"""From moments to directions and coefficients: small dense problems, arrays in, arrays out."""
+
+from .directions import orthonormal_directions, parity_directions
+from .embedding_exact import exact_embedding
+from .embedding_printed import printed_embedding
+from .ridge_path import RidgePath
+from .second_moments import matched_second_moments
+from .types import Embedding
+
+__all__ = [
+    "Embedding",
+    "RidgePath",
+    "exact_embedding",
+    "matched_second_moments",
+    "orthonormal_directions",
+    "parity_directions",
+    "printed_embedding",
+]

@@ -1,0 +1,98 @@
+"""Step 2: ridge regression for every penalty, every number of components and every level of disparity.
+
+Scores are spanned by the embedding H (no gap) and the gap directions Q (all of the gap). H diagonalises the scatter,
+so for penalty γ the normal equations
+
+    [ QᵀCQ + γI   QᵀCH  ] [u]   [Qᵀb]
+    [ HᵀCQ        E + γI] [v] = [Hᵀb]        E = diag(e_1, …, e_k)
+
+reduce to an r×r system for u (r is the number of gap directions). The gap of the score depends on u alone: the
+unconstrained solution has u = u₀, exact parity u = 0, and u = ρ u₀ keeps the share ρ of every group difference.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..backend import eigh, identity, namespace, solve
+from .types import Embedding
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """All ridge solutions on the span of an embedding and the gap directions.
+
+    Parameters
+    ----------
+    H : array of shape (m, k)
+        Orthonormal directions with diagonal HᵀCH.
+    e : array of shape (k,)
+        That diagonal, descending.
+    Q : array of shape (m, r)
+        Orthonormal gap directions, orthogonal to H; r = 0 leaves the embedding alone.
+    QCQ, HCQ : array of shape (r, r), (k, r)
+    Qb, Hb : array of shape (r, q), (k, q)
+        b = Σ w (φ − mean)(y − mean)ᵀ in these coordinates.
+    """
+
+    H: Array
+    e: Array
+    Q: Array
+    QCQ: Array
+    HCQ: Array
+    Qb: Array
+    Hb: Array
+
+    @classmethod
+    def on(cls, embedding: Embedding, scatter: Array, cross: Array, gap_directions: Array) -> "RidgePath":
+        """Prepare the path for an embedding.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            If its directions do not diagonalise C they are rotated within their span, which changes no prediction.
+        scatter : array of shape (m, m)
+        cross : array of shape (m, q)
+        gap_directions : array of shape (m, r)
+
+        Returns
+        -------
+        RidgePath
+        """
+        xp = namespace(scatter)
+        H, Q = embedding.directions, gap_directions
+        CH, CQ = scatter @ H, scatter @ Q
+        HCH = H.T @ CH
+        e = xp.linalg.diagonal(HCH)
+        off = HCH - identity(e.shape[0], e) * e[:, None]
+        if e.shape[0] and float(xp.max(xp.abs(off))) > 1e-9 * float(xp.max(e)):
+            e, rotation = eigh((HCH + HCH.T) / 2)
+            H, CH = H @ rotation, CH @ rotation
+        return cls(H, e, Q, Q.T @ CQ, H.T @ CQ, Q.T @ cross, H.T @ cross)
+
+    def coefficients(self, alpha: float, disparity_kept: float = 0.0, k: int | None = None) -> Array:
+        """Coefficients of the score on φ.
+
+        Parameters
+        ----------
+        alpha : float
+            Ridge penalty γ of Eq. 13.
+        disparity_kept : float
+            ρ in [0, 1]: 0 is parity of mean scores, 1 the unconstrained ridge.
+        k : int, optional
+            Use the first k components only.
+
+        Returns
+        -------
+        array of shape (m, q)
+        """
+        k = self.e.shape[0] if k is None else k
+        H, filtered = self.H[:, :k], 1.0 / (self.e[:k] + alpha)[:, None]
+        Hb, HCQ = self.Hb[:k, :], self.HCQ[:k, :]
+        if self.Q.shape[1] == 0 or disparity_kept == 0.0:
+            return H @ (filtered * Hb)
+        r = self.Q.shape[1]
+        S = self.QCQ + alpha * identity(r, self.e) - HCQ.T @ (filtered * HCQ)
+        u = disparity_kept * solve(S, self.Qb - HCQ.T @ (filtered * Hb))
+        return self.Q @ u + H @ (filtered * (Hb - HCQ @ u))

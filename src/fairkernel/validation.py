@@ -1,0 +1,184 @@
+"""Checks of X, y and weights: scikit-learn's, with errors that name the column and the row."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from .exceptions import SensitiveColumnWarning
+
+FLOATS = [np.float64, np.float32]
+
+
+def check_rows(estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+    """``sklearn.utils.validation.validate_data`` with cells that can be found.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n, p)
+    y : array-like, optional
+    reset : bool
+        Whether this is fit (remember the columns) or later (compare with them).
+    **options : dict
+        Passed to ``validate_data``.
+
+    Returns
+    -------
+    X or (X, y)
+    """
+    _refuse_text_columns(X)
+    try:
+        # Cells that are not finite are looked up below; y keeps scikit-learn's own check.
+        checked = validate_data(estimator, X, y, reset=reset, dtype=FLOATS, ensure_all_finite=False, **options)
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(f"{error}: {_text_cell(X)}; encode text first, {_ENCODER}") from error
+        raise
+    with_y = isinstance(checked, tuple)
+    _refuse_non_finite(checked[0] if with_y else checked, _names(X))
+    return checked
+
+
+_ENCODER = "for instance with sklearn.preprocessing.OneHotEncoder in a ColumnTransformer."
+
+
+def _refuse_text_columns(X: Any) -> None:
+    frame = nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    text = [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+    text = [name for name in text if not _object_of_numbers(frame, name)]
+    if text:
+        raise ValueError(f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, {_ENCODER}")
+
+
+def _object_of_numbers(frame: nw.DataFrame, name: str) -> bool:
+    return frame.schema[name] == nw.Object and not any(isinstance(cell, str) for cell in frame[name].to_list())
+
+
+def _text_cell(X: Any) -> str:
+    array = np.asarray(X, dtype=object)
+    for i, j in np.ndindex(*array.shape):
+        if isinstance(array[i, j], str):
+            return f"column {_names(X)[j] if _names(X) is not None else j!r} holds {array[i, j]!r} in row {i}"
+    return "X holds text"
+
+
+def _names(X: Any) -> Sequence | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _refuse_non_finite(X: np.ndarray, names: Sequence | None) -> None:
+    # The sum is finite unless a cell is not (or an overflow makes the exact look necessary).
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(X))
+    if not len(bad):
+        return
+    row, column = bad[0]
+    kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+    raise ValueError(
+        f"Input X contains {kind}: column {repr(names[column]) if names is not None else column}, row {row} "
+        f"({len(bad)} such cells in all). Impute or leave out these rows first."
+    )
+
+
+def check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Weights as float64; zero means the row is absent, a negative weight is an error.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,), number or None
+    X : ndarray of shape (n, p)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row: at least one row must count.")
+    return weight
+
+
+def take_columns(X: Any, ids: Sequence, *, required: bool) -> tuple[Any, Any]:
+    """Split X into its inputs and the sensitive columns named by ``sensitive_feature_ids``.
+
+    Parameters
+    ----------
+    X : data frame or array of shape (n, p)
+    ids : sequence of str or int
+        Column names of a data frame or positions in an array.
+    required : bool
+        True at fit. Later the sensitive columns may be absent, for they are not needed.
+
+    Returns
+    -------
+    inputs, sensitive
+        ``sensitive`` is None when the columns are absent.
+    """
+    ids = [ids] if isinstance(ids, str | int) else list(ids)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        missing = [name for name in ids if name not in frame.columns]
+        if missing and required:
+            raise ValueError(f"sensitive_feature_ids={ids!r}: X has no column {missing!r}; its columns are {frame.columns!r}.")
+        present = [name for name in ids if name in frame.columns]
+        return frame.drop(present).to_native(), frame.select(present).to_native() if not missing else None
+    array = np.asarray(X)
+    if array.ndim != 2 or not all(isinstance(j, int | np.integer) and -array.shape[1] <= j < array.shape[1] for j in ids):
+        raise ValueError(
+            f"sensitive_feature_ids={ids!r} must be column positions of an array of shape {array.shape} "
+            "(names need a data frame)."
+        )
+    return np.delete(array, ids, axis=1), array[:, ids]
+
+
+def warn_of_restating_columns(X: np.ndarray, codes: np.ndarray, numeric: np.ndarray, names: Sequence | None) -> None:
+    """Say so when a column of X restates a sensitive attribute.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    codes : ndarray of shape (n,)
+        Group of each row.
+    numeric : ndarray of shape (n, q)
+    names : sequence of str or None
+    """
+    found = _constant_within_groups(X, codes)
+    for s in numeric.T:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            centred = X - X.mean(axis=0)
+            cosine = (s - s.mean()) @ centred / np.sqrt(((s - s.mean()) ** 2).sum() * (centred**2).sum(axis=0))
+        found |= np.abs(cosine) > 1 - 1e-9
+    if found.any():
+        listed = ", ".join(repr(names[j]) if names is not None else str(j) for j in np.flatnonzero(found))
+        warnings.warn(
+            f"X column {listed} restates the sensitive attribute: the score may depend on it directly, and new rows "
+            "must carry it. Drop it for a predictor that does not see the attribute.",
+            SensitiveColumnWarning,
+            stacklevel=5,
+        )
+
+
+def _constant_within_groups(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    # A first look at few rows clears nearly every column; only the suspects are checked in full.
+    n_groups = int(codes.max()) + 1
+    if n_groups < 2:
+        return np.zeros(X.shape[1], dtype=bool)
+    suspect = X.max(axis=0) > X.min(axis=0)
+    for rows in (slice(0, 1000), slice(None)):
+        for g in range(n_groups):
+            members = X[rows][codes[rows] == g][:, suspect]
+            if len(members):
+                spread = np.zeros(X.shape[1], dtype=bool)
+                spread[suspect] = (members != members[0]).any(axis=0)
+                suspect &= ~spread
+    return suspect
