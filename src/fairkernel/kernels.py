@@ -70,7 +70,7 @@ class Linear(Kernel):
 class Polynomial(Kernel):
     """(gamma x·z + coef0)^degree."""
 
-    gamma: float | None = None
+    gamma: Any = None  # a number; None until resolve() knows the number of columns
     degree: float = 3
     coef0: float = 1.0
 
@@ -102,7 +102,7 @@ class Polynomial(Kernel):
 class Sigmoid(Kernel):
     """tanh(gamma x·z + coef0): indefinite, kept because the paper uses it on COMPAS."""
 
-    gamma: float | None = None
+    gamma: Any = None  # a number; None until resolve() knows the number of columns
     coef0: float = 1.0
     is_psd = False
 
@@ -118,7 +118,7 @@ class Sigmoid(Kernel):
 class RBF(Kernel):
     """exp(-gamma ||x - z||²)."""
 
-    gamma: float | None = None
+    gamma: Any = None  # a number; None until resolve() knows the number of columns
 
     def __call__(self, X: Array, Z: Array) -> Array:
         xp = namespace(X)
@@ -134,7 +134,7 @@ class RBF(Kernel):
 class Laplacian(Kernel):
     """exp(-gamma ||x - z||_1)."""
 
-    gamma: float | None = None
+    gamma: Any = None  # a number; None until resolve() knows the number of columns
 
     def __call__(self, X: Array, Z: Array) -> Array:
         return namespace(X).exp(-self.gamma * _manhattan(X, Z))

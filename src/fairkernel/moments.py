@@ -116,7 +116,9 @@ class Moments:
 
     def _group_products(self, rows: Array, codes: np.ndarray) -> Array:
         xp = namespace(rows)
-        members = (xp.take(rows, like(np.flatnonzero(codes == g), rows, dtype=xp.int64), axis=0) for g in range(self.n_groups))
+        members = (
+            xp.take(rows, like(np.flatnonzero(codes == g), rows, dtype=xp.int64), axis=0) for g in range(self.n_groups)
+        )
         return xp.astype(xp.stack([part.T @ part for part in members]), xp.float64)
 
     def __add__(self, other: "Moments") -> "Moments":
@@ -134,7 +136,9 @@ class Moments:
             )
         if not bool(xp.all(self.origin == other.origin)):
             raise ValueError("moments with different origins do not combine: start every part from the same empty one.")
-        by_group = None if self.by_group is None else self.by_group + sign * other.by_group
+        by_group = None
+        if self.by_group is not None or other.by_group is not None:
+            by_group = self._require_by_group() + sign * other._require_by_group()
         return replace(self, total=self.total + sign * other.total, by_group=by_group)
 
     # The blocks of T, named ---------------------------------------------------------------------------------------

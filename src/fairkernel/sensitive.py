@@ -132,7 +132,9 @@ def check_group_sizes(sensitive: Sensitive, present: np.ndarray, n_components: i
     counts = np.bincount(sensitive.codes[present], minlength=len(sensitive.groups))
     for label, count in zip(sensitive.groups, counts, strict=True):
         if count == 0:
-            raise ValueError(f"sensitive_features: every row of group {label!r} has zero weight; leave it out of the data.")
+            raise ValueError(
+                f"sensitive_features: every row of group {label!r} has zero weight; leave it out of the data."
+            )
         if count == 1:
             raise ValueError(
                 f"sensitive_features: group {label!r} has 1 row; at least 2 are needed to speak of a group. "
@@ -158,7 +160,9 @@ def check_same_index(left: Any, right: Any, name: str) -> None:
         The parameter to name in the error.
     """
     a, b = getattr(left, "index", None), getattr(right, "index", None)
-    if hasattr(a, "equals") and hasattr(b, "equals") and len(a) == len(b) and not a.equals(b):
+    if a is None or b is None or not (hasattr(a, "equals") and hasattr(b, "equals")):
+        return
+    if len(a) == len(b) and not a.equals(b):
         raise ValueError(
             f"the index of {name} differs from the index of X: rows would be matched by position. "
             f"Align them first ({name}.loc[X.index]) or pass {name}.to_numpy() if the order is right."
@@ -325,7 +329,7 @@ def _sorted_levels(column: _Column) -> tuple[np.ndarray, tuple]:
     levels, n = column.levels, len(column.codes)
     if any(isinstance(level, datetime.date | datetime.timedelta) for level in levels):
         raise ValueError(
-            f"sensitive_features: column {column.name!r} holds dates; turn it into an age (a number) or into named groups."
+            f"sensitive_features: column {column.name!r} holds dates; turn it into a number (age) or into named groups."
         )
     if len(levels) > MANY_LEVELS and len(levels) > n / 2:
         raise ValueError(

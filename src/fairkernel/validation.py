@@ -54,7 +54,9 @@ def _refuse_text_columns(X: Any) -> None:
     text = [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
     text = [name for name in text if not _object_of_numbers(frame, name)]
     if text:
-        raise ValueError(f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, {_ENCODER}")
+        raise ValueError(
+            f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, {_ENCODER}"
+        )
 
 
 def _object_of_numbers(frame: nw.DataFrame, name: str) -> bool:
@@ -62,10 +64,10 @@ def _object_of_numbers(frame: nw.DataFrame, name: str) -> bool:
 
 
 def _text_cell(X: Any) -> str:
-    array = np.asarray(X, dtype=object)
+    array, names = np.asarray(X, dtype=object), _names(X)
     for i, j in np.ndindex(*array.shape):
         if isinstance(array[i, j], str):
-            return f"column {_names(X)[j] if _names(X) is not None else j!r} holds {array[i, j]!r} in row {i}"
+            return f"column {j if names is None else repr(names[j])} holds {array[i, j]!r} in row {i}"
     return "X holds text"
 
 
@@ -129,11 +131,15 @@ def take_columns(X: Any, ids: Sequence, *, required: bool) -> tuple[Any, Any]:
     if isinstance(frame, nw.DataFrame):
         missing = [name for name in ids if name not in frame.columns]
         if missing and required:
-            raise ValueError(f"sensitive_feature_ids={ids!r}: X has no column {missing!r}; its columns are {frame.columns!r}.")
+            raise ValueError(
+                f"sensitive_feature_ids={ids!r}: X has no column {missing!r}; its columns are {frame.columns!r}."
+            )
         present = [name for name in ids if name in frame.columns]
         return frame.drop(present).to_native(), frame.select(present).to_native() if not missing else None
     array = np.asarray(X)
-    if array.ndim != 2 or not all(isinstance(j, int | np.integer) and -array.shape[1] <= j < array.shape[1] for j in ids):
+    if array.ndim != 2 or not all(
+        isinstance(j, int | np.integer) and -array.shape[1] <= j < array.shape[1] for j in ids
+    ):
         raise ValueError(
             f"sensitive_feature_ids={ids!r} must be column positions of an array of shape {array.shape} "
             "(names need a data frame)."
@@ -159,7 +165,7 @@ def warn_of_restating_columns(X: np.ndarray, codes: np.ndarray, numeric: np.ndar
             cosine = (s - s.mean()) @ centred / np.sqrt(((s - s.mean()) ** 2).sum() * (centred**2).sum(axis=0))
         found |= np.abs(cosine) > 1 - 1e-9
     if found.any():
-        listed = ", ".join(repr(names[j]) if names is not None else str(j) for j in np.flatnonzero(found))
+        listed = ", ".join(repr(names[j]) if names is not None else str(j) for j in np.flatnonzero(found).tolist())
         warnings.warn(
             f"X column {listed} restates the sensitive attribute: the score may depend on it directly, and new rows "
             "must carry it. Drop it for a predictor that does not see the attribute.",

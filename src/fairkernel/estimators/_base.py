@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,16 @@ class TrainingRows:
     weight: np.ndarray
     positions: np.ndarray
 
-    @property
-    def everything_counts_once(self) -> bool:
-        return bool((self.weight == 1.0).all())
+    def statistics(self, rows: Any = slice(None)) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """What ``Moments.update`` takes beside φ, for some of the rows."""
+        weight = self.weight[rows]
+        # Unit weights are passed as none: the products are then formed without a copy.
+        return (
+            self.targets[rows],
+            self.sensitive.codes[rows],
+            self.sensitive.numeric[rows],
+            None if (weight == 1.0).all() else weight,
+        )
 
 
 class FairKernelEstimator(BaseEstimator):
@@ -112,7 +120,7 @@ class FairKernelEstimator(BaseEstimator):
         # A row of weight zero is absent: it counts for no group, no class and no kernel.
         present = np.flatnonzero(weight)
         targets = self._targets(y[present] if len(present) < len(X) else y).astype(X.dtype, copy=False)
-        check_group_sizes(sensitive, weight > 0, self.n_components if isinstance(self.n_components, int) else None)
+        check_group_sizes(sensitive, weight > 0, self.n_components if isinstance(self.n_components, Integral) else None)
         if len(present) < len(X):
             X, sensitive, weight = X[present], sensitive.take(present), weight[present]
         if self.kernel != "precomputed":
@@ -129,7 +137,7 @@ class FairKernelEstimator(BaseEstimator):
             return X, sensitive_features
         if sensitive_features is not None:
             raise ValueError(
-                "sensitive_features and sensitive_feature_ids are both given: pass the values, or name the columns of X."
+                "sensitive_features and sensitive_feature_ids are both given: pass the values or name columns of X."
             )
         return take_columns(X, self.sensitive_feature_ids, required=True)
 
@@ -182,17 +190,18 @@ class FairKernelEstimator(BaseEstimator):
         self.landmark_indices_ = None if landmarks is None else rows.positions[landmarks]
         return features.training
 
-    def _learn_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
-        s = rows.sensitive
-        empty = Moments.empty(
+    def _no_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
+        """Moments of no rows, with their origin at the mean of the training rows."""
+        return Moments.empty(
             phi,
             rows.targets,
-            n_groups=len(s.groups),
-            n_numeric=s.numeric.shape[1],
+            n_groups=len(rows.sensitive.groups),
+            n_numeric=rows.sensitive.numeric.shape[1],
             second_moments=self.objective == "printed" or self.n_moments == 2,
         )
-        weight = None if rows.everything_counts_once else rows.weight
-        return empty.update(phi, rows.targets, s.codes, s.numeric, weight)
+
+    def _learn_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
+        return self._no_moments(rows, phi).update(phi, *rows.statistics())
 
     # Solve --------------------------------------------------------------------------------------------------------
 
@@ -220,12 +229,6 @@ class FairKernelEstimator(BaseEstimator):
         self.rank_, self.embedding_chosen_ = found.rank, found.reason
         return found.first(k)
 
-    def _number_of_components(self, n_rows: int) -> int | None:
-        """k from an int, a share of the rows, or None."""
-        if self.n_components is None or isinstance(self.n_components, int | np.integer):
-            return self.n_components
-        return max(1, math.floor(self.n_components * n_rows))
-
     # Scores -------------------------------------------------------------------------------------------------------
 
     def _evaluate(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
@@ -239,6 +242,21 @@ class FairKernelEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def number_of_components(n_components: int | float | None, n_rows: int) -> int | None:
+    """k from an int, a share of the rows, or None for all.
+
+    Parameters
+    ----------
+    n_components : int, float or None
+    n_rows : int
+
+    Returns
+    -------
+    int or None
+    """
+    return max(1, math.floor(n_components * n_rows)) if isinstance(n_components, float) else n_components
 
 
 def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:
@@ -277,6 +295,6 @@ def _square_gram(gram: np.ndarray, positions: np.ndarray) -> np.ndarray:
     n_columns = gram.shape[1]
     if n_columns <= positions[-1] or (len(positions) == len(gram) and len(gram) != n_columns):
         raise ValueError(
-            f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got shape {gram.shape}."
+            f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got {gram.shape}."
         )
     return gram[:, positions]

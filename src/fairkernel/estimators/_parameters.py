@@ -40,14 +40,16 @@ def refuse_conflicts(estimator: Any) -> None:
     """
     if estimator.criterion != "parity":
         raise NotImplementedError(
-            f"criterion={estimator.criterion!r} arrives with the frontier and decisions issue; this version has 'parity'."
+            f"criterion={estimator.criterion!r} arrives with the frontier issue; this version has criterion='parity'."
         )
     if estimator.objective != "printed":
         return
     if estimator.n_moments == 2:
-        raise ValueError("n_moments=2 matches second moments under objective='discrepancy'; objective='printed' has no such step.")
+        raise ValueError(
+            "n_moments=2 matches second moments under objective='discrepancy'; objective='printed' has no such step."
+        )
     if getattr(estimator, "disparity_kept", 0.0) != 0.0:
         raise ValueError(
-            f"disparity_kept={estimator.disparity_kept!r} has no meaning with objective='printed', whose features keep the gap "
-            "they have; use objective='discrepancy'."
+            f"disparity_kept={estimator.disparity_kept!r} has no meaning with objective='printed', whose features keep "
+            "the gap they have; use objective='discrepancy'."
         )

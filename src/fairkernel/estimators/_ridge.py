@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..moments import Moments
 from ..solve import RidgePath
-from ._base import FairKernelEstimator, TrainingRows, largest_gap
+from ._base import FairKernelEstimator, TrainingRows, largest_gap, number_of_components
 from ._parameters import RIDGE, SHARED
 
 
@@ -67,7 +67,7 @@ class FairKernelRidge(FairKernelEstimator):
 
     def _fit_scores(self, rows: TrainingRows) -> None:
         moments = self._learn_moments(rows, self._learn_features(rows))
-        path = self._path(moments, self._number_of_components(len(rows.X)))
+        path = self._path(moments, number_of_components(self.n_components, len(rows.X)))
         a = path.coefficients(self.alpha, self.disparity_kept)
         self.n_components_ = path.e.shape[0]
         self.coef_ = np.asarray(self._features.lift(a))

@@ -131,8 +131,8 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         """
         if self.max_decision_gap is not None or self.aware:
             raise NotImplementedError(
-                f"max_decision_gap={self.max_decision_gap!r}, aware={self.aware!r}: decision rules arrive with the frontier and "
-                "decisions issue; this version has the fixed threshold 0.5 (max_decision_gap=None, aware=False)."
+                f"max_decision_gap={self.max_decision_gap!r}, aware={self.aware!r}: decision rules arrive with the "
+                "frontier issue; this version has the fixed threshold 0.5 (max_decision_gap=None, aware=False)."
             )
         self._fit_scores(self._training_rows(X, y, sensitive_features, sample_weight))
         return self

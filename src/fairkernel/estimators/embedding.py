@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap
+from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import SHARED
 
 
@@ -14,17 +14,17 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
     """Features in kernel space on which demographic groups have equal training means.
 
     Step 1 of FKR-F²E: functions f_j(x) = Σ_i α_ij k(x, x_i) of unit norm, mutually orthogonal, with the least mean
-    discrepancy between groups (Eq. 3-9 of [1]_). The objective is rank one, so infinitely many sets of functions attain its minimum 0;
-    this class takes those of largest variance. Equal training means are not equal distributions: measure what a
-    predictor does with them.
+    discrepancy between groups (Eq. 3-9 of [1]_). The objective is rank one, so infinitely many sets of functions
+    attain its minimum 0; this class takes those of largest variance. Equal training means are not equal
+    distributions: measure what a predictor does with them.
 
     Parameters
     ----------
     n_components : int, float or None, default=None
         Number of features k; a float is a share of the training rows; None is n / 250 as in the paper, at least 1.
     kernel : str, callable or Kernel, default="rbf"
-        "linear", "poly", "sigmoid", "rbf", "laplacian", "precomputed", a function of two blocks of rows, or a kernel object
-        such as ``RBF(0.1) + Linear()`` from ``fairkernel.kernels``.
+        "linear", "poly", "sigmoid", "rbf", "laplacian", "precomputed", a function of two blocks of rows, or a kernel
+        object such as ``RBF(0.1) + Linear()`` from ``fairkernel.kernels``.
     gamma : float, default=None
         Kernel scale; None is 1 / (number of columns).
     degree : float, default=3
@@ -94,7 +94,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
     ((100, 2), True)
     """
 
-    _parameter_constraints: dict = SHARED  # noqa: RUF012
+    _parameter_constraints: dict = SHARED
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -118,7 +118,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         rows = self._training_rows(X, None, sensitive_features, sample_weight)
         phi = self._learn_features(rows)
         moments = self._learn_moments(rows, phi)
-        k = self._number_of_components(len(rows.X))
+        k = number_of_components(self.n_components, len(rows.X))
         found = self._embed(moments, max(1, len(rows.X) // ROWS_PER_COMPONENT) if k is None else k)
         directions = _fix_signs(found.directions, phi)
         self.coef_ = np.asarray(self._features.lift(directions))

@@ -99,7 +99,9 @@ def _why(count: int, limit: int, errors: np.ndarray) -> str:
     return f"{count} landmarks ({'the limit' if count == limit else 'the tolerance is met'}): {worst}"
 
 
-def _fourier(kernel: Kernel, X: Array, codes: np.ndarray, n_features: int | str, rng: np.random.RandomState) -> Features:
+def _fourier(
+    kernel: Kernel, X: Array, codes: np.ndarray, n_features: int | str, rng: np.random.RandomState
+) -> Features:
     count = 256 if n_features == "auto" else int(n_features)
     while True:
         feature_map = fourier_features(kernel, X, count, rng)
@@ -108,7 +110,7 @@ def _fourier(kernel: Kernel, X: Array, codes: np.ndarray, n_features: int | str,
         if n_features != "auto" or errors.max() <= AUTO_PAIR_ERROR or count >= 2 * AUTO_LIMIT:
             break
         count *= 2
-    how = f"{feature_map.n_features} random Fourier features: root mean square error of k(x, z) {errors.max():.2g} at worst"
+    how = f"{feature_map.n_features} random Fourier features: root mean square error of k {errors.max():.2g} at worst"
     return Features(feature_map, training, errors, how)
 
 
@@ -125,8 +127,8 @@ def _check_diagonal(diagonal: Array, kernel: Kernel) -> None:
     values = to_numpy(diagonal).astype(np.float64)
     if not np.isfinite(values).all() or np.abs(values).max() > 1e150:
         raise ValueError(
-            f"kernel {kernel!r} overflows on these rows (k(x, x) up to {np.abs(values).max():.3g}): scale the columns of X "
-            "first, for instance with sklearn.preprocessing.StandardScaler."
+            f"kernel {kernel!r} overflows on these rows (k(x, x) up to {np.abs(values).max():.3g}): scale the columns "
+            "of X first, for instance with sklearn.preprocessing.StandardScaler."
         )
     if kernel.is_psd and values.min() < 0:
         raise ValueError(f"kernel {kernel!r} has a negative k(x, x), so it is not a kernel.")

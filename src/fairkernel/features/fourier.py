@@ -35,8 +35,8 @@ def fourier_features(kernel: Kernel, X: Array, n_features: int, rng: np.random.R
         omega = kernel.gamma * rng.standard_cauchy((X.shape[1], half))
     else:
         raise ValueError(
-            f"features='fourier' needs a kernel of x - z with a known spectral density (rbf or laplacian), got {kernel!r}; "
-            "use features='landmarks'."
+            f"features='fourier' needs a kernel of x - z with a known spectral density (rbf or laplacian), "
+            f"got {kernel!r}; use features='landmarks'."
         )
     return FeatureMap(FourierBlock(like(omega, X)), None, 2 * half)
 

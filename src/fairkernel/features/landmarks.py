@@ -1,8 +1,8 @@
 """Group-weighted, accelerated randomly pivoted Cholesky.
 
 Rows are drawn with probability proportional to what the landmarks so far miss of them, w_i (k(x_i, x_i) − ‖φ(x_i)‖²)
-(Chen, Epperly, Tropp, Webber 2023), several at a time with rejection (Epperly, Tropp, Webber 2024: the same law as one at
-a time). The weight w_i = 1/(rows of i's group) gives a group of 0.5% the same say as the other 99.5%.
+(Chen, Epperly, Tropp, Webber 2023), several at a time with rejection (Epperly, Tropp, Webber 2024: the same law as one
+at a time). The weight w_i = 1/(rows of i's group) gives a group of 0.5% the same say as the other 99.5%.
 """
 
 from typing import Any

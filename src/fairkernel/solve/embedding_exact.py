@@ -7,7 +7,7 @@ kernel with δ projected out.
 
 from typing import Any
 
-from ..backend import eigh, namespace
+from ..backend import eigh, identity, namespace
 from .types import Embedding
 
 Array = Any
@@ -37,18 +37,17 @@ def exact_embedding(scatter: Array, gap_directions: Array) -> Embedding:
     (array([4., 1.]), 2)
     """
     xp = namespace(scatter)
-    m, r = gap_directions.shape
-    if r:
-        # The last m − r columns of a complete QR are a basis of the complement: Qᵀη = 0 to rounding, whatever e_j.
-        complement = xp.linalg.qr(gap_directions, mode="complete")[0][:, r:]
-        inner = complement.T @ scatter @ complement
-    else:
-        complement, inner = None, scatter
+    Q, (m, r) = gap_directions, gap_directions.shape
+    trace = float(xp.linalg.trace(scatter))
+    CQ = scatter @ Q
+    # P C P − trace(C) Q Qᵀ with P = I − Q Qᵀ: the gap directions become the r least eigenvectors, far below the
+    # others, so that one eigendecomposition gives η with Qᵀη = 0 to rounding however small e_j is.
+    outer = CQ @ Q.T
+    inner = scatter - outer - outer.T + Q @ (Q.T @ CQ - trace * identity(r, scatter)) @ Q.T
     values, vectors = eigh((inner + inner.T) / 2)
-    largest = float(values[0]) if values.shape[0] else 0.0
-    tolerance = m * float(xp.finfo(scatter.dtype).eps) * max(largest, float(xp.linalg.trace(scatter)) / max(m, 1))
+    tolerance = m * float(xp.finfo(scatter.dtype).eps) * max(float(values[0]), trace / m)
     rank = int(xp.sum(xp.astype(values > tolerance, xp.int64)))
-    directions = vectors[:, :rank] if complement is None else complement @ vectors[:, :rank]
+    directions = vectors[:, :rank]
     reason = (
         f"{rank} directions of zero mean gap and positive variance, largest variance first ({r} gap direction"
         f"{'' if r == 1 else 's'} removed)"

@@ -1,0 +1,154 @@
+"""Out-of-fold scores of a whole grid from one feature pass: folds are subtracted from the moments, never refitted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+
+from ..moments import Moments
+from ..sensitive import Sensitive
+from ._base import TrainingRows, number_of_components
+from ._ridge import FairKernelRidge
+
+
+@dataclass(frozen=True)
+class OutOfFoldScores:
+    """Scores of every training row by models that did not see its target.
+
+    A score is linear in ``disparity_kept``, so its two ends give every level between.
+
+    Parameters
+    ----------
+    n_components, alphas : list
+        The grid.
+    parity, plain : ndarray of shape (n, n_components, alphas, targets)
+        Scores at ``disparity_kept`` 0 and 1.
+    targets : ndarray of shape (n, targets)
+        What the scores were fitted to: y, or 0/1 columns for a classifier.
+    sensitive : Sensitive
+    weight : ndarray of shape (n,)
+    fold : ndarray of int, shape (n,)
+        The fold each row was held out in.
+    """
+
+    n_components: list
+    alphas: list
+    parity: np.ndarray
+    plain: np.ndarray
+    targets: np.ndarray
+    sensitive: Sensitive
+    weight: np.ndarray
+    fold: np.ndarray
+
+    def at(self, disparity_kept: float) -> np.ndarray:
+        """Scores of shape (n, n_components, alphas, targets) at one level."""
+        return self.parity + disparity_kept * (self.plain - self.parity)
+
+
+def out_of_fold_scores(
+    estimator: FairKernelRidge,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    n_components: Sequence = (None,),
+    alphas: Sequence[float] = (1.0,),
+    cv: Any = 5,
+) -> OutOfFoldScores:
+    """Score a grid of components and penalties, at every level of disparity, by cross-validation.
+
+    The feature map is built once, from the inputs and groups of all rows passed; targets of a fold never reach
+    the models that score it.
+
+    Parameters
+    ----------
+    estimator : FairKernelRegressor or FairKernelClassifier
+        Supplies the kernel and everything else; it is not changed.
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,) or (n, targets)
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    sample_weight : array-like of shape (n,), optional
+        Rows of weight zero are left out of the result.
+    n_components : sequence of int, float or None
+    alphas : sequence of float
+    cv : int or cross-validation splitter, default=5
+        As in scikit-learn: stratified for a classifier.
+
+    Returns
+    -------
+    OutOfFoldScores
+
+    Examples
+    --------
+    >>> from fairkernel import FairKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> s = np.repeat([0, 1], 50)
+    >>> X = rng.normal(size=(100, 2)) + s[:, None]
+    >>> found = out_of_fold_scores(
+    ...     FairKernelRegressor(random_state=0), X, X.sum(axis=1), sensitive_features=s, alphas=[0.1, 1.0]
+    ... )
+    >>> found.at(0.5).shape
+    (100, 1, 2, 1)
+    """
+    model = clone(estimator)
+    model._validate_params()
+    rows = model._training_rows(X, y, sensitive_features, sample_weight)
+    phi = model._learn_features(rows)
+    fold = _folds(cv, rows, is_classifier(model))
+    empty = model._no_moments(rows, phi)
+    parts = [empty.update(phi[fold == f], *rows.statistics(fold == f)) for f in range(fold.max() + 1)]
+    total = reduce(add, parts)
+    shape = (len(rows.X), len(n_components), len(alphas), rows.targets.shape[1])
+    parity, plain = np.empty(shape), np.empty(shape)
+    for f, part in enumerate(parts):
+        training, held_out = total - part, fold == f
+        size = len(rows.X) - int(held_out.sum())
+        ks = [number_of_components(k, size) for k in n_components]
+        a = _grid_coefficients(model, training, ks, alphas)
+        # The unpenalised intercept: score = mean y + (φ − mean φ) a.
+        scores = (phi[held_out] @ a - training.feature_mean @ a).reshape(-1, 2, *shape[1:]) + training.target_mean
+        parity[held_out], plain[held_out] = scores[:, 0], scores[:, 1]
+    return OutOfFoldScores(
+        list(n_components), list(alphas), parity, plain, rows.targets, rows.sensitive, rows.weight, fold
+    )
+
+
+def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
+    """The fold of each row; every row is held out exactly once."""
+    # A one-hot block is labelled by its class again, for stratification.
+    labels = rows.targets[:, 0] if rows.targets.shape[1] == 1 else rows.targets.argmax(axis=1)
+    labels = labels if classifier else rows.targets[:, 0]
+    fold = np.full(len(rows.X), -1)
+    for f, (_, held_out) in enumerate(check_cv(cv, labels, classifier=classifier).split(rows.X, labels)):
+        if (fold[held_out] >= 0).any():
+            raise ValueError(
+                f"cv={cv!r} holds some rows out more than once; out-of-fold scores need a partition of the rows."
+            )
+        fold[held_out] = f
+    if (fold < 0).any():
+        raise ValueError(
+            f"cv={cv!r} never holds out {(fold < 0).sum()} rows; out-of-fold scores need a partition of the rows."
+        )
+    return fold
+
+
+def _grid_coefficients(model: FairKernelRidge, training: Moments, ks: list, alphas: Sequence[float]) -> np.ndarray:
+    """Coefficients of shape (m, 2 · ks · alphas · targets): parity first, then plain."""
+    nested = model.objective == "discrepancy" and model.n_moments == 1
+    largest = None if None in ks else max(ks)
+    # Components of largest variance are nested: one solve serves every k.
+    shared = model._path(training, largest) if nested else None
+    paths = [shared or model._path(training, k) for k in ks]
+    blocks = [
+        path.coefficients(alpha, kept, k)
+        for kept in (0.0, 1.0)
+        for path, k in zip(paths, ks, strict=True)
+        for alpha in alphas
+    ]
+    return np.concatenate(blocks, axis=1)
