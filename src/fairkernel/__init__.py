@@ -1,7 +1,16 @@
 """Predictions and representations in a kernel space in which demographic groups look alike."""
 
+from . import datasets, kernels, metrics
 from .estimators import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 
 __version__ = "0.1.0"
 
-__all__ = ["FairFeatureEmbedding", "FairKernelClassifier", "FairKernelRegressor", "__version__"]
+__all__ = [
+    "FairFeatureEmbedding",
+    "FairKernelClassifier",
+    "FairKernelRegressor",
+    "__version__",
+    "datasets",
+    "kernels",
+    "metrics",
+]

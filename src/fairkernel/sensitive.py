@@ -149,23 +149,23 @@ def check_group_sizes(sensitive: Sensitive, present: np.ndarray, n_components: i
             )
 
 
-def check_same_index(left: Any, right: Any, name: str) -> None:
+def check_same_index(left: Any, right: Any, name: str, left_name: str = "X") -> None:
     """Refuse two pandas objects whose rows are labelled differently.
 
     Parameters
     ----------
     left, right : object
         Compared only when both carry a pandas index.
-    name : str
-        The parameter to name in the error.
+    name, left_name : str
+        The parameters to name in the error.
     """
     a, b = getattr(left, "index", None), getattr(right, "index", None)
     if a is None or b is None or not (hasattr(a, "equals") and hasattr(b, "equals")):
         return
     if len(a) == len(b) and not a.equals(b):
         raise ValueError(
-            f"the index of {name} differs from the index of X: rows would be matched by position. "
-            f"Align them first ({name}.loc[X.index]) or pass {name}.to_numpy() if the order is right."
+            f"the index of {name} differs from the index of {left_name}: rows would be matched by position. "
+            f"Align them first ({name}.loc[{left_name}.index]) or pass {name}.to_numpy() if the order is right."
         )
 
 

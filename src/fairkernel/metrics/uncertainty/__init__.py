@@ -1,0 +1,7 @@
+"""How sure a measured figure is: intervals, the noise floor of exact parity, means over repeated splits."""
+
+from .intervals import Interval, interval
+from .noise_floor import parity_noise_floor
+from .repeated_splits import SplitMean, mean_over_splits
+
+__all__ = ["Interval", "SplitMean", "interval", "mean_over_splits", "parity_noise_floor"]

@@ -1,0 +1,231 @@
+"""Confidence intervals of the metrics: signed differences first, then folded to the absolute value."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm, t
+
+from .. import disparity
+from .._inputs import (
+    ScoreRows,
+    continuous_scores,
+    effective_size,
+    group_scores,
+    read_class_rows,
+    read_errors,
+    require_sensitive,
+)
+from .._scores import correlations, distribution_pairs, group_means, mean_and_variance
+from ..counts import GroupCounts
+from ..disparity import DistributionDisparity
+from .bootstrap import Bootstrap
+
+# The rates whose largest pair each metric of decisions is.
+RATES = {
+    "statistical_disparity": ("positive",),
+    "opportunity_difference": ("true_positive",),
+    "odds_difference": ("true_positive", "false_positive"),
+}
+SHARES = ("error_rate", "positive_rate")
+SCORES = ("mean_disparity", "distribution_disparity", "correlation_disparity")
+BOOTSTRAP_ONLY = ("distribution_disparity", "correlation_disparity")
+
+
+class Interval(NamedTuple):
+    """An estimate with a confidence interval."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+def interval(
+    metric: Callable | str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any = None,
+    level: float = 0.95,
+    method: str = "analytic",
+    n_resamples: int = 1000,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> Any:
+    """Confidence interval of a metric.
+
+    Parameters
+    ----------
+    metric : function of `fairkernel.metrics` or its name
+        Any but `pairwise_disparity`.
+    y_true, y_pred, sensitive_features, sample_weight, pos_label
+        As the metric takes them.
+    level : float
+        Probability that the interval covers the true value.
+    method : {"analytic", "bootstrap"}
+        Analytic: Wilson for shares, Newcombe's Wilson hybrid for differences of rates, Welch for differences
+        of means. Bootstrap: rows drawn again within each group (and class, for opportunity and odds).
+        `distribution_disparity` and `correlation_disparity` have the bootstrap only.
+    n_resamples : int
+        Bootstrap resamples.
+    random_state : int, RandomState or None
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    Interval
+        For `distribution_disparity` a `DistributionDisparity` of two intervals.
+
+    Notes
+    -----
+    The largest difference between groups is an absolute value, pushed upward near parity. Intervals are
+    therefore made for the signed differences, for all pairs at once (Bonferroni; the bootstrap uses the
+    largest deviation of any pair), and folded at zero: they contain 0 when the rows cannot tell the groups
+    apart. Near zero, and with many groups, they cover more often than `level`. The bootstrap cannot see what
+    never happened: with no positive in any group its interval is [0, 0]; the analytic one is not.
+
+    Examples
+    --------
+    >>> from fairkernel.metrics import statistical_disparity
+    >>> found = interval(statistical_disparity, None, [1, 0] * 20 + [1, 1, 0, 0] * 10,
+    ...                  sensitive_features=["a"] * 40 + ["b"] * 40)
+    >>> found.estimate, found.low, round(found.high, 3)
+    (0.0, 0.0, 0.209)
+    """
+    name = _metric_name(metric)
+    check_level(level)
+    if method not in ("analytic", "bootstrap"):
+        raise ValueError(f"method must be 'analytic' or 'bootstrap'; got {method!r}.")
+    if method == "analytic" and name in BOOTSTRAP_ONLY:
+        raise ValueError(f"{name} has no analytic interval: pass method='bootstrap'.")
+    bootstrap = Bootstrap(level, n_resamples, random_state) if method == "bootstrap" else None
+    if name in SCORES:
+        read = continuous_scores if name == "correlation_disparity" else group_scores
+        scores = read(y_true, y_pred, sensitive_features, sample_weight)
+        return _score_interval(name, scores, level, bootstrap)
+    if name in SHARES:
+        if name == "error_rate":
+            share, weight = read_errors(y_true, y_pred, sample_weight)
+        else:
+            rows = read_class_rows(y_true, y_pred, None, sample_weight, pos_label)
+            share, weight = rows.predicted, rows.weight
+        estimate = float(np.average(share, weights=weight))
+        if bootstrap is None:
+            return share_interval(estimate, effective_size(weight), level)
+        return _around(estimate, bootstrap.share(share, weight), level, 1.0)
+    require_sensitive(sensitive_features)
+    rows = read_class_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label)
+    counts = GroupCounts.from_rows(rows)
+    if bootstrap is None:
+        return rate_difference_interval(counts, RATES[name], level)
+    half = bootstrap.rates(rows, counts, RATES[name])
+    return _around(counts.difference(*RATES[name]), half, level, 1.0)
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no probability strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, both left out; got {level!r}.")
+
+
+def share_interval(share: float, n_effective: float, level: float) -> Interval:
+    """Wilson's interval of one proportion."""
+    low, high = _wilson(np.array(share), np.array(n_effective), norm.ppf((1 + level) / 2))
+    return Interval(share, float(low), float(high), level, "analytic")
+
+
+def rate_difference_interval(counts: GroupCounts, kinds: tuple[str, ...], level: float) -> Interval:
+    """Interval of the largest difference of the given rates between two groups."""
+    estimate = counts.difference(*kinds)
+    bounds = [fold(*rate_differences(counts, kind, level, len(kinds))) for kind in kinds]
+    low, high = np.max(bounds, axis=0)
+    return Interval(estimate, float(low), float(high), level, "analytic")
+
+
+def rate_differences(counts: GroupCounts, kind: str, level: float, n_kinds: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Newcombe's hybrid of two Wilson intervals for rate_a - rate_b, simultaneous over all pairs."""
+    rate = counts.rates(kind)
+    z = norm.ppf((1 + _level_of_each(level, len(rate), n_kinds)) / 2)
+    low, high = _wilson(rate, counts.effective_sizes(kind), z)
+    down, up = rate - low, high - rate
+    signed = rate[:, None] - rate
+    return signed - np.hypot(down[:, None], up), signed + np.hypot(up[:, None], down)
+
+
+def mean_difference_interval(rows: ScoreRows, level: float) -> Interval:
+    """Interval of the largest difference of means between two groups."""
+    estimate = float(np.ptp(group_means(rows, rows.weight)))
+    low, high = fold(*mean_differences(rows, level))
+    return Interval(estimate, low, high, level, "analytic")
+
+
+def mean_differences(rows: ScoreRows, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Welch's interval for mean_a - mean_b, simultaneous over all pairs."""
+    mean, variance, n = mean_and_variance(rows)
+    if (n <= 1).any():
+        group = rows.sensitive.groups[int(np.argmax(n <= 1))]
+        raise ValueError(f"group {group!r} has one row: its spread, and so an interval, cannot be told from it.")
+    squared = variance[:, None] + variance
+    # Two groups that never vary have a difference without error, whatever the degrees of freedom.
+    share = np.divide(variance[:, None], squared, out=np.ones_like(squared), where=squared > 0)
+    freedom = 1 / (share**2 / (n - 1)[:, None] + (1 - share) ** 2 / (n - 1))
+    half = t.ppf((1 + _level_of_each(level, len(n))) / 2, freedom) * np.sqrt(squared)
+    signed = mean[:, None] - mean
+    return signed - half, signed + half
+
+
+def fold(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Bounds of max |d| from simultaneous bounds of every d."""
+    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    pair = np.triu_indices(len(low), 1)
+    return float(nearest[pair].max()), float(np.maximum(np.abs(low), np.abs(high))[pair].max())
+
+
+def distribution_interval(rows: ScoreRows, bootstrap: Bootstrap) -> DistributionDisparity:
+    """Intervals of the largest KS and W1 distances."""
+    ks, w1 = np.max([pair.distances(pair.steps(rows.weight)) for pair in distribution_pairs(rows)], axis=0)
+    half = bootstrap.distributions(rows)
+    return DistributionDisparity(_around(ks, half[0], bootstrap.level, 1.0), _around(w1, half[1], bootstrap.level))
+
+
+def _score_interval(name: str, rows: ScoreRows, level: float, bootstrap: Bootstrap | None) -> Any:
+    if bootstrap is None:
+        return mean_difference_interval(rows, level)
+    if name == "distribution_disparity":
+        return distribution_interval(rows, bootstrap)
+    if name == "mean_disparity":
+        return _around(np.ptp(group_means(rows, rows.weight)), bootstrap.means(rows), level)
+    return _around(np.abs(correlations(rows, rows.weight)).max(), bootstrap.correlations(rows), level, 1.0)
+
+
+def _wilson(rate, n, z):
+    centre, half = rate + z**2 / (2 * n), z * np.sqrt(rate * (1 - rate) / n + (z / (2 * n)) ** 2)
+    scale = 1 + z**2 / n
+    # At rates of 0 and 1 one bound is the rate itself, but for rounding.
+    low, high = np.maximum((centre - half) / scale, 0), np.minimum((centre + half) / scale, 1)
+    return np.minimum(low, rate), np.maximum(high, rate)
+
+
+def _level_of_each(level, n_groups, n_kinds=1):
+    return 1 - (1 - level) / (n_kinds * n_groups * (n_groups - 1) / 2)
+
+
+def _around(estimate, half, level, largest=np.inf):
+    return Interval(
+        float(estimate),
+        max(0.0, float(estimate - half)),
+        min(largest, float(estimate + half)),
+        level,
+        "bootstrap",
+    )
+
+
+def _metric_name(metric):
+    known = (*RATES, *SHARES, *SCORES)
+    name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
+    if name not in known or (callable(metric) and metric is not getattr(disparity, name)):
+        raise ValueError(f"metric must be one of {', '.join(known)}, as a function or a name; got {metric!r}.")
+    return name
