@@ -44,7 +44,7 @@ class Kernel(ABC):
 
     def take(self, X: Array, rows: Array) -> Array:
         """What ``self(X, ·)`` needs in order to evaluate against some training rows."""
-        return X[rows, ...]
+        return namespace(X).take(X, rows, axis=0)
 
     def __add__(self, other: "Kernel") -> "Sum":
         return Sum(self, other)

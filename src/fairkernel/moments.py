@@ -67,6 +67,8 @@ class Moments:
         origin = xp.concat(
             [xp.mean(xp.astype(phi, f64), axis=0), xp.mean(like(targets, phi, dtype=f64), axis=0)], axis=0
         )
+        # Rows lose the origin in their own type, so it has to be a number of that type.
+        origin = xp.astype(xp.astype(origin, phi.dtype), f64)
         by_group = like(np.zeros((n_groups, m + 1, m + 1)), phi, dtype=f64) if second_moments else None
         return cls(m, q, n_groups, n_numeric, origin, like(np.zeros((width, width)), phi, dtype=f64), by_group)
 
@@ -129,10 +131,11 @@ class Moments:
 
     def _combine(self, other: "Moments", sign: float) -> "Moments":
         xp = namespace(self.total)
-        if self.total.shape != other.total.shape or self.n_features != other.n_features:
+        if self._widths != other._widths:
             raise ValueError(
-                f"moments of {self.n_features} features and width {self.total.shape[0]} do not combine with "
-                f"{other.n_features} features and width {other.total.shape[0]}: use one feature map for all parts."
+                "moments of {} features, {} targets, {} groups and {} numbers ".format(*self._widths)
+                + "do not combine with {}, {}, {} and {}: ".format(*other._widths)
+                + "use one feature map and one list of groups for all parts."
             )
         if not bool(xp.all(self.origin == other.origin)):
             raise ValueError("moments with different origins do not combine: start every part from the same empty one.")
@@ -142,6 +145,10 @@ class Moments:
         return replace(self, total=self.total + sign * other.total, by_group=by_group)
 
     # The blocks of T, named ---------------------------------------------------------------------------------------
+
+    @property
+    def _widths(self) -> tuple[int, int, int, int]:
+        return self.n_features, self.n_targets, self.n_groups, self.n_numeric
 
     @property
     def _ones(self) -> int:

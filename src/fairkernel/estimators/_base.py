@@ -113,6 +113,8 @@ class FairKernelEstimator(BaseEstimator):
         names = getattr(X, "columns", None)
         check_same_index(rows_like, y, "y")
         X, y = self._check_X_y(X, y)
+        if self._is_precomputed:
+            _refuse_unless_square(X)
         sensitive = read_sensitive(
             sensitive_features, n_rows=len(X), missing=self.missing_sensitive, rows_like=rows_like
         )
@@ -123,7 +125,7 @@ class FairKernelEstimator(BaseEstimator):
         check_group_sizes(sensitive, weight > 0, self.n_components if isinstance(self.n_components, Integral) else None)
         if len(present) < len(X):
             X, sensitive, weight = X[present], sensitive.take(present), weight[present]
-        if self.kernel != "precomputed":
+        if not self._is_precomputed:
             warn_of_restating_columns(X, sensitive.codes, sensitive.numeric, names)
         return TrainingRows(X, targets, sensitive, weight, present)
 
@@ -158,6 +160,10 @@ class FairKernelEstimator(BaseEstimator):
                 X, _ = take_columns(X, ids, required=False)
         return check_rows(self, X, reset=False)
 
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
+
     # Moments ------------------------------------------------------------------------------------------------------
 
     def _learn_features(self, rows: TrainingRows) -> np.ndarray:
@@ -170,7 +176,7 @@ class FairKernelEstimator(BaseEstimator):
             degree=self.degree,
             coef0=self.coef0,
         )
-        X = _square_gram(rows.X, rows.positions) if isinstance(kernel, Precomputed) else rows.X
+        X = rows.X[:, rows.positions] if isinstance(kernel, Precomputed) else rows.X
         features = build_features(
             kernel,
             X,
@@ -240,7 +246,7 @@ class FairKernelEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed
         return tags
 
 
@@ -291,10 +297,8 @@ def _clip_to_rank(n_components: int | None, rank: int) -> int:
     return rank
 
 
-def _square_gram(gram: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    n_columns = gram.shape[1]
-    if n_columns <= positions[-1] or (len(positions) == len(gram) and len(gram) != n_columns):
+def _refuse_unless_square(gram: np.ndarray) -> None:
+    if gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got {gram.shape}."
         )
-    return gram[:, positions]
