@@ -1,5 +1,24 @@
 """Warnings of their own category, so that a user can silence or escalate each one by name."""
 
+import sys
+import warnings
+
+BETWEEN = {"fairkernel", "sklearn"}  # scikit-learn wraps fit and transform
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code that called the library.
+
+    Parameters
+    ----------
+    text : str
+    category : type of Warning
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
+
 
 class FairKernelWarning(UserWarning):
     """Base of every warning this library raises."""

@@ -9,6 +9,7 @@ array([[3.   , 0.164],
        [0.164, 6.   ]])
 """
 
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,9 @@ from scipy.spatial.distance import cdist
 from .backend import like, namespace, to_numpy
 
 Array = Any
+_ROW_BY_ROW = (
+    "Wrap a function f of two single rows as lambda X, Z: sklearn.metrics.pairwise.pairwise_kernels(X, Z, metric=f)."
+)
 DIAGONAL_BLOCK = 128  # rows of a callable's Gram matrix formed at a time when only its diagonal is wanted
 
 
@@ -47,12 +51,26 @@ class Kernel(ABC):
         return namespace(X).take(X, rows, axis=0)
 
     def __add__(self, other: "Kernel") -> "Sum":
-        return Sum(self, other)
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: "Kernel | float") -> "Kernel":
         return Product(self, other) if isinstance(other, Kernel) else Scaled(self, float(other))
 
     __rmul__ = __mul__
+
+
+def _check(name: str, value: Any, valid: str, is_valid: Callable[[float], bool]) -> None:
+    if not isinstance(value, numbers.Real) or not is_valid(float(value)):
+        raise ValueError(f"kernel: {name} must be {valid}, got {value!r}.")
+
+
+def _check_gamma(gamma: Any) -> None:
+    if gamma is not None:
+        _check("gamma", gamma, "a finite number > 0, or None for 1 / (number of columns)", lambda g: 0 < g < np.inf)
+
+
+def _check_coef0(coef0: Any) -> None:
+    _check("coef0", coef0, "a finite number", np.isfinite)
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,11 @@ class Polynomial(Kernel):
     gamma: Any = None  # a number; None until resolve() knows the number of columns
     degree: float = 3
     coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+        _check("degree", self.degree, "a finite number >= 0", lambda d: 0 <= d < np.inf)
+        _check_coef0(self.coef0)
 
     @property
     def is_psd(self) -> bool:  # type: ignore[override]
@@ -106,6 +129,10 @@ class Sigmoid(Kernel):
     coef0: float = 1.0
     is_psd = False
 
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+        _check_coef0(self.coef0)
+
     def __call__(self, X: Array, Z: Array) -> Array:
         return namespace(X).tanh(self.gamma * (X @ Z.T) + self.coef0)
 
@@ -120,8 +147,14 @@ class RBF(Kernel):
 
     gamma: Any = None  # a number; None until resolve() knows the number of columns
 
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+
     def __call__(self, X: Array, Z: Array) -> Array:
         xp = namespace(X)
+        # ‖x‖² + ‖z‖² − 2x·z cancels when the columns have a large mean; distances do not depend on it.
+        centre = xp.mean(Z, axis=0)
+        X, Z = X - centre, Z - centre
         square = xp.sum(X * X, axis=1)[:, None] + xp.sum(Z * Z, axis=1)[None, :] - 2.0 * (X @ Z.T)
         # Rounding leaves tiny negative squared distances between equal rows.
         return xp.exp(-self.gamma * xp.clip(square, min=0.0))
@@ -135,6 +168,9 @@ class Laplacian(Kernel):
     """exp(-gamma ||x - z||_1)."""
 
     gamma: Any = None  # a number; None until resolve() knows the number of columns
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
 
     def __call__(self, X: Array, Z: Array) -> Array:
         return namespace(X).exp(-self.gamma * _manhattan(X, Z))
@@ -163,14 +199,16 @@ class UserFunction(Kernel):
     is_psd = False
 
     def __call__(self, X: Array, Z: Array) -> Array:
-        block = self.function(X, Z, **self.params)
+        try:
+            block = self.function(X, Z, **self.params)
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"kernel: the callable failed on two blocks of rows ({error}). {_ROW_BY_ROW}") from error
         shape = getattr(block, "shape", None)
         if shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"kernel: the callable returned {'shape ' + str(shape) if shape is not None else type(block).__name__} "
                 f"for blocks of {X.shape[0]} and {Z.shape[0]} rows; it must return one number per pair of rows, shape "
-                f"{(X.shape[0], Z.shape[0])}. Wrap a function f of two single rows as "
-                "lambda X, Z: sklearn.metrics.pairwise.pairwise_kernels(X, Z, metric=f)."
+                f"{(X.shape[0], Z.shape[0])}. {_ROW_BY_ROW}"
             )
         return block
 
@@ -306,6 +344,8 @@ def make_kernel(kernel: Any, n_columns: int, *, kernel_params: dict | None = Non
             raise ValueError(f"kernel={kernel!r} is unknown; valid names are {', '.join(map(repr, NAMED))}.")
         kind, names = NAMED[kernel]
         return kind(**{name: parameters[name] for name in names}).resolve(n_columns)
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"kernel={kernel.__name__} is a class: make a kernel of it, kernel={kernel.__name__}().")
     if callable(kernel):
         return UserFunction(kernel, dict(kernel_params or {}))
     raise TypeError(f"kernel must be a name, a callable or a fairkernel kernel, got {type(kernel).__name__}.")

@@ -5,18 +5,18 @@ Nothing is dropped, filled or renamed in silence: what cannot be read exactly is
 
 import datetime
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .exceptions import ContinuousSensitiveWarning, SmallGroupWarning
+from .exceptions import ContinuousSensitiveWarning, SmallGroupWarning, warn
 
 MANY_LEVELS = 10  # a numeric column with more distinct values is continuous, not a set of groups
 MISSING_GROUP = "missing"  # the label of the group that missing="group" opens
 MISSING_TEXT = {"", "nan", "NaN", "NaT", "None", "<NA>", "null"}  # what np.asarray and str() make of an empty cell
+FEWEST_ROWS = 3  # a group with fewer is warned about, however few components are used
 ROWS_LISTED = 5
 
 
@@ -118,16 +118,14 @@ def read_sensitive(
     )
 
 
-def check_group_sizes(sensitive: Sensitive, present: np.ndarray, n_components: int | None = None) -> None:
-    """Refuse groups of one row and warn about those too small to estimate a mean.
+def check_group_sizes(sensitive: Sensitive, present: np.ndarray) -> None:
+    """Refuse groups of one row or none.
 
     Parameters
     ----------
     sensitive : Sensitive
     present : ndarray of bool, shape (n,)
         Rows with positive weight.
-    n_components : int, optional
-        Number of components asked for; a group with fewer rows is warned about.
     """
     counts = np.bincount(sensitive.codes[present], minlength=len(sensitive.groups))
     for label, count in zip(sensitive.groups, counts, strict=True):
@@ -140,12 +138,25 @@ def check_group_sizes(sensitive: Sensitive, present: np.ndarray, n_components: i
                 f"sensitive_features: group {label!r} has 1 row; at least 2 are needed to speak of a group. "
                 "Merge it with another group or leave the row out."
             )
-        if n_components is not None and count < n_components:
-            warnings.warn(
-                f"group {label!r} has {count} rows, fewer than the {n_components} components asked for: "
-                "its mean is mostly noise and parity will not carry over to new rows.",
+
+
+def warn_of_small_groups(sensitive: Sensitive, n_components: int | None) -> None:
+    """Say so when a group is too small for its mean to mean much.
+
+    Parameters
+    ----------
+    sensitive : Sensitive
+        Of the rows that count.
+    n_components : int or None
+        Components used; None for all of them.
+    """
+    for label, count in zip(sensitive.groups, sensitive.counts.tolist(), strict=True):
+        if count < max(n_components or 0, FEWEST_ROWS):
+            than = f", fewer than the {n_components} components used" if n_components and count < n_components else ""
+            warn(
+                f"group {label!r} has {count} rows{than}: its mean is mostly noise and parity will not carry over to "
+                "new rows.",
                 SmallGroupWarning,
-                stacklevel=4,
             )
 
 
@@ -196,7 +207,7 @@ def _columns(sensitive_features: Any) -> list[_Column]:
     if isinstance(native, nw.Series):
         columns = [_series_column(native.name or "sensitive_feature", native)]
     elif isinstance(native, nw.DataFrame):
-        columns = [_series_column(str(name), native[name]) for name in native.columns]
+        columns = [_series_column(str(series.name), series) for series in native.iter_columns()]
     else:
         columns = _array_columns(sensitive_features)
     if not columns or not len(columns[0].codes):
@@ -204,7 +215,7 @@ def _columns(sensitive_features: Any) -> list[_Column]:
     return columns
 
 
-def _series_column(name: str, series: nw.Series) -> _Column:
+def _series_column(name: str, series: Any) -> _Column:
     labels = isinstance(series.dtype, nw.Categorical | nw.Enum)
     if series.dtype.is_numeric() and not series.is_null().any():
         return _column(name, series.to_numpy())
@@ -214,8 +225,11 @@ def _series_column(name: str, series: nw.Series) -> _Column:
 
 
 def _array_columns(values: Any) -> list[_Column]:
-    if hasattr(values, "to_pylist"):
-        values = values.to_pylist()
+    if hasattr(values, "to_pylist"):  # pyarrow
+        labels = str(values.type).startswith("dictionary")
+        return [_column("sensitive_feature", np.array(values.to_pylist(), dtype=object), labels)]
+    if hasattr(values, "categories") and hasattr(values, "codes"):  # a bare pandas.Categorical
+        return [_column("sensitive_feature", np.array(values, dtype=object), labels=True)]
     # A list is read cell by cell: np.asarray(["a", nan]) would turn the gap into the text 'nan'.
     array = np.array(values, dtype=object) if isinstance(values, list | tuple) else np.asarray(values)
     if array.ndim == 1:
@@ -226,7 +240,7 @@ def _array_columns(values: Any) -> list[_Column]:
 
 
 def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
-    if cells.dtype.kind in "mM":
+    if cells.dtype.kind in "mM" or any(isinstance(cell, np.datetime64 | np.timedelta64) for cell in cells[:1]):
         raise ValueError(
             f"sensitive_features: column {name!r} holds dates; turn it into an age (a number) or into named groups."
         )
@@ -240,7 +254,9 @@ def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
         raise ValueError(
             f"sensitive_features: column {name!r} holds values that are neither text nor numbers."
         ) from None
-    return _Column(name, list(number), codes, labels)
+    # NumPy scalars become what the user wrote, for labels that read well in messages.
+    written = [level.item() if isinstance(level, np.generic) else level for level in number]
+    return _Column(name, written, codes, labels)
 
 
 def _is_number(level: Any) -> bool:
@@ -301,11 +317,10 @@ def _is_continuous(column: _Column) -> bool:
         raise ValueError(f"sensitive_features: column {column.name!r} has infinite values.")
     if len(column.levels) <= MANY_LEVELS:
         return False
-    warnings.warn(
+    warn(
         f"sensitive_features: column {column.name!r} is numeric with {len(column.levels)} distinct values and is "
         "treated as continuous. Bin it, or pass strings, to compare groups.",
         ContinuousSensitiveWarning,
-        stacklevel=5,
     )
     return True
 

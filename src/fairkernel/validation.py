@@ -1,15 +1,15 @@
 """Checks of X, y and weights: scikit-learn's, with errors that name the column and the row."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .exceptions import SensitiveColumnWarning
+from .exceptions import SensitiveColumnWarning, warn
 
 FLOATS = [np.float64, np.float32]
 
@@ -31,17 +31,31 @@ def check_rows(estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, re
     -------
     X or (X, y)
     """
+    refuse_sparse(X)
     _refuse_text_columns(X)
     try:
         # Cells that are not finite are looked up below; y keeps scikit-learn's own check.
         checked = validate_data(estimator, X, y, reset=reset, dtype=FLOATS, ensure_all_finite=False, **options)
-    except ValueError as error:
-        if "could not convert string" in str(error):
-            raise ValueError(f"{error}: {_text_cell(X)}; encode text first, {_ENCODER}") from error
+    except (TypeError, ValueError) as error:
+        if found := _first_cell_that_is_no_number(X):
+            raise type(error)(f"{error}: {found}; encode text first, {_ENCODER}") from error
+        if "could not convert" in str(error):
+            raise ValueError(f"{error}: y holds text, but numbers are needed in y.") from error
         raise
     with_y = isinstance(checked, tuple)
-    _refuse_non_finite(checked[0] if with_y else checked, _names(X))
+    _refuse_non_finite(checked[0] if with_y else checked, column_names(X))
     return checked
+
+
+def refuse_sparse(X: Any) -> None:
+    """Kernels here are dense: say so before anything else does.
+
+    Parameters
+    ----------
+    X : object
+    """
+    if scipy.sparse.issparse(X):
+        raise TypeError("Sparse data was passed for X, but dense data is required: pass X.toarray().")
 
 
 _ENCODER = "for instance with sklearn.preprocessing.OneHotEncoder in a ColumnTransformer."
@@ -51,28 +65,46 @@ def _refuse_text_columns(X: Any) -> None:
     frame = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return
-    text = [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
-    text = [name for name in text if not _object_of_numbers(frame, name)]
+    text = [str(series.name) for series in frame.iter_columns() if not _is_numeric(series)]
     if text:
         raise ValueError(
             f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, {_ENCODER}"
         )
 
 
-def _object_of_numbers(frame: nw.DataFrame, name: str) -> bool:
-    return frame.schema[name] == nw.Object and not any(isinstance(cell, str) for cell in frame[name].to_list())
+def _is_numeric(series: Any) -> bool:
+    if series.dtype == nw.Object:  # pandas' catch-all: scikit-learn converts it if it holds numbers only
+        return not any(isinstance(cell, str) for cell in series.to_list())
+    return series.dtype.is_numeric() or series.dtype == nw.Boolean
 
 
-def _text_cell(X: Any) -> str:
-    array, names = np.asarray(X, dtype=object), _names(X)
+def _first_cell_that_is_no_number(X: Any) -> str:
+    names = column_names(X)
+    array = np.asarray(X, dtype=object)
+    if array.ndim != 2:
+        return ""
     for i, j in np.ndindex(*array.shape):
-        if isinstance(array[i, j], str):
+        try:
+            float(array[i, j])
+        except (TypeError, ValueError):
             return f"column {j if names is None else repr(names[j])} holds {array[i, j]!r} in row {i}"
-    return "X holds text"
+    return ""
 
 
-def _names(X: Any) -> Sequence | None:
-    columns = getattr(X, "columns", None)
+def column_names(X: Any) -> list[str] | None:
+    """Names of a data frame's columns; None for arrays.
+
+    Parameters
+    ----------
+    X : data frame or array
+
+    Returns
+    -------
+    list of str or None
+    """
+    frame = nw.from_native(X, pass_through=True)
+    # narwhals wants text for names; pandas also has numbers.
+    columns = getattr(X, "columns", None) if frame is X else frame.columns
     return None if columns is None else [str(name) for name in columns]
 
 
@@ -104,10 +136,7 @@ def check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n,)
     """
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row: at least one row must count.")
-    return weight
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def take_columns(X: Any, ids: Sequence, *, required: bool) -> tuple[Any, Any]:
@@ -126,16 +155,19 @@ def take_columns(X: Any, ids: Sequence, *, required: bool) -> tuple[Any, Any]:
     inputs, sensitive
         ``sensitive`` is None when the columns are absent.
     """
-    ids = [ids] if isinstance(ids, str | int) else list(ids)
+    refuse_sparse(X)
+    ids = np.atleast_1d(np.asarray(ids, dtype=object)).tolist()
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        missing = [name for name in ids if name not in frame.columns]
+        columns = [series.name for series in frame.iter_columns()]
+        missing = [name for name in ids if name not in columns]
         if missing and required:
             raise ValueError(
-                f"sensitive_feature_ids={ids!r}: X has no column {missing!r}; its columns are {frame.columns!r}."
+                f"sensitive_feature_ids={ids!r}: X has no column {missing!r}; its columns are {columns!r}."
             )
-        present = [name for name in ids if name in frame.columns]
-        return frame.drop(present).to_native(), frame.select(present).to_native() if not missing else None
+        sensitive = [columns.index(name) for name in ids if name in columns]
+        inputs = [j for j, name in enumerate(columns) if name not in ids]
+        return frame[:, inputs].to_native(), None if missing else frame[:, sensitive].to_native()
     array = np.asarray(X)
     if array.ndim != 2 or not all(
         isinstance(j, int | np.integer) and -array.shape[1] <= j < array.shape[1] for j in ids
@@ -166,11 +198,10 @@ def warn_of_restating_columns(X: np.ndarray, codes: np.ndarray, numeric: np.ndar
         found |= np.abs(cosine) > 1 - 1e-9
     if found.any():
         listed = ", ".join(repr(names[j]) if names is not None else str(j) for j in np.flatnonzero(found).tolist())
-        warnings.warn(
+        warn(
             f"X column {listed} restates the sensitive attribute: the score may depend on it directly, and new rows "
             "must carry it. Drop it for a predictor that does not see the attribute.",
             SensitiveColumnWarning,
-            stacklevel=5,
         )
 
 

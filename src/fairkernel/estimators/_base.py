@@ -1,9 +1,6 @@
 """What the three estimators share: rows in, moments out, one solve, scores by blocks of rows."""
 
 import math
-import warnings
-from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,11 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..backend import to_numpy
-from ..exceptions import RankWarning
+from ..exceptions import RankWarning, warn
 from ..features import build_features
 from ..kernels import Precomputed, make_kernel
 from ..moments import Moments
-from ..sensitive import Sensitive, check_group_sizes, check_same_index, read_sensitive
+from ..rows import TrainingRows, read_training_rows
 from ..solve import (
     Embedding,
     exact_embedding,
@@ -24,43 +21,11 @@ from ..solve import (
     parity_directions,
     printed_embedding,
 )
-from ..validation import check_rows, check_weight, take_columns, warn_of_restating_columns
+from ..validation import check_rows, take_columns
 from ._parameters import refuse_conflicts
 
 ROWS_AT_A_TIME = 16_384  # scored together: bounds the kernel block, not the answer
 ROWS_PER_COMPONENT = 250  # the paper's k = n / 250
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """Rows that count (positive weight), read and checked.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-    targets : ndarray of shape (n, q)
-    sensitive : Sensitive
-    weight : ndarray of shape (n,)
-    positions : ndarray of int, shape (n,)
-        Where each row stands in what the user passed.
-    """
-
-    X: np.ndarray
-    targets: np.ndarray
-    sensitive: Sensitive
-    weight: np.ndarray
-    positions: np.ndarray
-
-    def statistics(self, rows: Any = slice(None)) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-        """What ``Moments.update`` takes beside φ, for some of the rows."""
-        weight = self.weight[rows]
-        # Unit weights are passed as none: the products are then formed without a copy.
-        return (
-            self.targets[rows],
-            self.sensitive.codes[rows],
-            self.sensitive.numeric[rows],
-            None if (weight == 1.0).all() else weight,
-        )
 
 
 class FairKernelEstimator(BaseEstimator):
@@ -106,28 +71,23 @@ class FairKernelEstimator(BaseEstimator):
 
     # Rows in ------------------------------------------------------------------------------------------------------
 
+    _reading: dict = {}  # noqa: RUF012  what validate_data is asked of X and y
+
     def _training_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> TrainingRows:
         refuse_conflicts(self)
-        rows_like = X
         X, sensitive_features = self._without_sensitive_columns(X, sensitive_features)
-        names = getattr(X, "columns", None)
-        check_same_index(rows_like, y, "y")
-        X, y = self._check_X_y(X, y)
         if self._is_precomputed:
             _refuse_unless_square(X)
-        sensitive = read_sensitive(
-            sensitive_features, n_rows=len(X), missing=self.missing_sensitive, rows_like=rows_like
+        return read_training_rows(
+            self,
+            X,
+            y,
+            sensitive_features,
+            sample_weight,
+            continuous=True,
+            inputs=not self._is_precomputed,
+            **self._reading,
         )
-        weight = check_weight(sample_weight, X)
-        # A row of weight zero is absent: it counts for no group, no class and no kernel.
-        present = np.flatnonzero(weight)
-        targets = self._targets(y[present] if len(present) < len(X) else y).astype(X.dtype, copy=False)
-        check_group_sizes(sensitive, weight > 0, self.n_components if isinstance(self.n_components, Integral) else None)
-        if len(present) < len(X):
-            X, sensitive, weight = X[present], sensitive.take(present), weight[present]
-        if not self._is_precomputed:
-            warn_of_restating_columns(X, sensitive.codes, sensitive.numeric, names)
-        return TrainingRows(X, targets, sensitive, weight, present)
 
     def _without_sensitive_columns(self, X: Any, sensitive_features: Any) -> tuple[Any, Any]:
         if self.sensitive_feature_ids is None:
@@ -143,21 +103,14 @@ class FairKernelEstimator(BaseEstimator):
             )
         return take_columns(X, self.sensitive_feature_ids, required=True)
 
-    def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """X and y after scikit-learn's checks; the regressor and the classifier have their own."""
-        X = check_rows(self, X, reset=True, ensure_min_samples=2)
-        return X, np.empty((len(X), 0))
-
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        """What the scores are fitted to, one column each."""
-        return y
+    def _targets(self, rows: TrainingRows) -> np.ndarray:
+        """What the scores are fitted to, one column each; the embedding has none."""
+        return rows.y
 
     def _check_new_rows(self, X: Any) -> np.ndarray:
         ids = self.sensitive_feature_ids
-        if ids is not None:
-            width = getattr(X, "shape", (0, 0))[1:]
-            if hasattr(X, "columns") or width != (self.n_features_in_,):
-                X, _ = take_columns(X, ids, required=False)
+        if ids is not None and (hasattr(X, "columns") or np.shape(X)[1:] != (self.n_features_in_,)):
+            X, _ = take_columns(X, ids, required=False)
         return check_rows(self, X, reset=False)
 
     @property
@@ -200,14 +153,26 @@ class FairKernelEstimator(BaseEstimator):
         """Moments of no rows, with their origin at the mean of the training rows."""
         return Moments.empty(
             phi,
-            rows.targets,
+            self._targets(rows),
             n_groups=len(rows.sensitive.groups),
             n_numeric=rows.sensitive.numeric.shape[1],
             second_moments=self.objective == "printed" or self.n_moments == 2,
         )
 
+    def _add_rows(self, moments: Moments, rows: TrainingRows, phi: np.ndarray, part: Any = slice(None)) -> Moments:
+        """The moments with some of the training rows added."""
+        weight = rows.weight[part]
+        return moments.update(
+            phi[part],
+            self._targets(rows)[part].astype(phi.dtype, copy=False),
+            rows.sensitive.codes[part],
+            rows.sensitive.numeric[part],
+            # Unit weights are passed as none: the products are then formed without a copy.
+            None if (weight == 1.0).all() else weight,
+        )
+
     def _learn_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
-        return self._no_moments(rows, phi).update(phi, *rows.statistics())
+        return self._add_rows(self._no_moments(rows, phi), rows, phi)
 
     # Solve --------------------------------------------------------------------------------------------------------
 
@@ -219,6 +184,11 @@ class FairKernelEstimator(BaseEstimator):
     def _embed(self, moments: Moments, n_components: int | None) -> Embedding:
         """The k directions of step 1; all of them when ``n_components`` is None."""
         if self.objective == "printed":
+            if moments.n_numeric:
+                raise ValueError(
+                    "objective='printed' is Eq. 6 of the paper, which has two groups and no continuous attribute; use "
+                    "objective='discrepancy'."
+                )
             found = printed_embedding(
                 moments.group_second_moments,
                 moments.group_means,
@@ -228,7 +198,7 @@ class FairKernelEstimator(BaseEstimator):
         else:
             found = exact_embedding(moments.scatter, self._gap_directions(moments))
         k = _clip_to_rank(n_components, found.rank)
-        if self.n_moments == 2:
+        if self.n_moments == 2 and found.rank:
             # Half of the candidates are given up for the choice: twice k, or all of them for half the rank.
             k = max(1, found.rank // 2) if n_components is None else k
             found = matched_second_moments(found.first(2 * k), moments.group_covariances, moments.group_weight, k)
@@ -242,7 +212,13 @@ class FairKernelEstimator(BaseEstimator):
         if self._gram_columns is not None:
             X = X[:, self._gram_columns]
         blocks = (X[i : i + ROWS_AT_A_TIME] for i in range(0, len(X), ROWS_AT_A_TIME))
-        return np.concatenate([to_numpy(self._features.raw(block) @ coefficients) for block in blocks])
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at right below
+            scores = np.concatenate([to_numpy(self._features.raw(block) @ coefficients) for block in blocks])
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"kernel {self.kernel_!r} overflows on these rows: scale their columns as those of the training rows."
+            )
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -289,16 +265,16 @@ def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:
 def _clip_to_rank(n_components: int | None, rank: int) -> int:
     if n_components is None or n_components <= rank:
         return rank if n_components is None else n_components
-    warnings.warn(
+    warn(
         f"n_components={n_components} is more than the rank {rank} that the data supports; using {rank}.",
         RankWarning,
-        stacklevel=5,
     )
     return rank
 
 
-def _refuse_unless_square(gram: np.ndarray) -> None:
-    if gram.shape[0] != gram.shape[1]:
+def _refuse_unless_square(gram: Any) -> None:
+    shape = np.shape(gram)
+    if len(shape) == 2 and shape[0] != shape[1]:
         raise ValueError(
-            f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got {gram.shape}."
+            f"kernel='precomputed' needs a square Gram matrix at fit, one column per training row; got {shape}."
         )

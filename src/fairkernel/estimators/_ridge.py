@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..moments import Moments
+from ..rows import TrainingRows
+from ..sensitive import warn_of_small_groups
 from ..solve import RidgePath
-from ._base import FairKernelEstimator, TrainingRows, largest_gap, number_of_components
+from ._base import FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import RIDGE, SHARED
 
 
@@ -70,6 +72,7 @@ class FairKernelRidge(FairKernelEstimator):
         path = self._path(moments, number_of_components(self.n_components, len(rows.X)))
         a = path.coefficients(self.alpha, self.disparity_kept)
         self.n_components_ = path.e.shape[0]
+        warn_of_small_groups(rows.sensitive, None if self.n_components is None else self.n_components_)
         self.coef_ = np.asarray(self._features.lift(a))
         self.intercept_ = np.asarray(moments.target_mean - moments.feature_mean @ a)
         self.mean_gap_ = largest_gap(a, moments)

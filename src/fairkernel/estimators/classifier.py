@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils.multiclass import check_classification_targets
 
-from ..validation import check_rows
+from ..rows import TrainingRows
 from ._parameters import RIDGE, SHARED
 from ._ridge import FairKernelRidge
 
@@ -134,7 +133,9 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
                 f"max_decision_gap={self.max_decision_gap!r}, aware={self.aware!r}: decision rules arrive with the "
                 "frontier issue; this version has the fixed threshold 0.5 (max_decision_gap=None, aware=False)."
             )
-        self._fit_scores(self._training_rows(X, y, sensitive_features, sample_weight))
+        rows = self._training_rows(X, y, sensitive_features, sample_weight)
+        self.classes_ = rows.classes
+        self._fit_scores(rows)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -184,15 +185,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         clipped = np.clip(scores, 0.0, None)
         return clipped / clipped.sum(axis=1, keepdims=True)
 
-    def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = check_rows(self, X, y, reset=True, ensure_min_samples=2)
-        check_classification_targets(y)
-        return X, y
-
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two classes.")
+    def _targets(self, rows: TrainingRows) -> np.ndarray:
         # Two classes need one score: that of the second label.
-        columns = np.arange(1, 2) if len(self.classes_) == 2 else np.arange(len(self.classes_))
-        return codes[:, None] == columns[None, :]
+        columns = np.arange(1, 2) if len(rows.classes) == 2 else np.arange(len(rows.classes))
+        return rows.y[:, None] == columns[None, :]

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
+from ..sensitive import warn_of_small_groups
 from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import SHARED
 
@@ -120,6 +121,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         moments = self._learn_moments(rows, phi)
         k = number_of_components(self.n_components, len(rows.X))
         found = self._embed(moments, max(1, len(rows.X) // ROWS_PER_COMPONENT) if k is None else k)
+        warn_of_small_groups(rows.sensitive, found.directions.shape[1])
         directions = _fix_signs(found.directions, phi)
         self.coef_ = np.asarray(self._features.lift(directions))
         self.eigenvalues_ = np.asarray(found.eigenvalues)

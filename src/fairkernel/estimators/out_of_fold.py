@@ -11,8 +11,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 
 from ..moments import Moments
+from ..rows import TrainingRows
 from ..sensitive import Sensitive
-from ._base import TrainingRows, number_of_components
+from ._base import number_of_components
 from ._ridge import FairKernelRidge
 
 
@@ -100,11 +101,12 @@ def out_of_fold_scores(
     model._validate_params()
     rows = model._training_rows(X, y, sensitive_features, sample_weight)
     phi = model._learn_features(rows)
+    targets = model._targets(rows).astype(phi.dtype, copy=False)
     fold = _folds(cv, rows, is_classifier(model))
     empty = model._no_moments(rows, phi)
-    parts = [empty.update(phi[fold == f], *rows.statistics(fold == f)) for f in range(fold.max() + 1)]
+    parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
     total = reduce(add, parts)
-    shape = (len(rows.X), len(n_components), len(alphas), rows.targets.shape[1])
+    shape = (len(rows.X), len(n_components), len(alphas), targets.shape[1])
     parity, plain = np.empty(shape), np.empty(shape)
     for f, part in enumerate(parts):
         training, held_out = total - part, fold == f
@@ -114,16 +116,12 @@ def out_of_fold_scores(
         # The unpenalised intercept: score = mean y + (φ − mean φ) a.
         scores = (phi[held_out] @ a - training.feature_mean @ a).reshape(-1, 2, *shape[1:]) + training.target_mean
         parity[held_out], plain[held_out] = scores[:, 0], scores[:, 1]
-    return OutOfFoldScores(
-        list(n_components), list(alphas), parity, plain, rows.targets, rows.sensitive, rows.weight, fold
-    )
+    return OutOfFoldScores(list(n_components), list(alphas), parity, plain, targets, rows.sensitive, rows.weight, fold)
 
 
 def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
     """The fold of each row; every row is held out exactly once."""
-    # A one-hot block is labelled by its class again, for stratification.
-    labels = rows.targets[:, 0] if rows.targets.shape[1] == 1 else rows.targets.argmax(axis=1)
-    labels = labels if classifier else rows.targets[:, 0]
+    labels = rows.y if rows.y.ndim == 1 else rows.y[:, 0]
     fold = np.full(len(rows.X), -1)
     for f, (_, held_out) in enumerate(check_cv(cv, labels, classifier=classifier).split(rows.X, labels)):
         if (fold[held_out] >= 0).any():

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
 
-from ..validation import check_rows
+from ..rows import TrainingRows
 from ._ridge import FairKernelRidge
 
 
@@ -60,6 +60,8 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     1.0 1.66
     """
 
+    _reading: dict = {"multi_output": True, "y_numeric": True}  # noqa: RUF012
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -81,7 +83,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         """
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
         self._fit_scores(rows)
-        if self._single_target:
+        if rows.y.ndim == 1:
             self.coef_, self.intercept_ = self.coef_[:, 0], self.intercept_[0]
             self.mean_gap_ = self.mean_gap_[0]
         return self
@@ -99,10 +101,5 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         """
         return self._scores(X)
 
-    def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = check_rows(self, X, y, reset=True, multi_output=True, y_numeric=True, ensure_min_samples=2)
-        return X, y
-
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        self._single_target = y.ndim == 1
-        return y.reshape(len(y), -1)
+    def _targets(self, rows: TrainingRows) -> np.ndarray:
+        return rows.y.reshape(len(rows.y), -1)

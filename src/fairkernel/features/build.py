@@ -1,12 +1,11 @@
 """From a kernel and training rows to features: which map, how many, and why it stopped there."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..backend import to_numpy
-from ..exceptions import IndefiniteKernelWarning
+from ..exceptions import IndefiniteKernelWarning, warn
 from ..kernels import Kernel
 from .clipped import clipped_eigenfeatures
 from .fourier import fourier_features, pair_error_by_group
@@ -54,13 +53,15 @@ def build_features(
     """
     n = X.shape[0]
     by_group = np.bincount(codes, weights=weight)
+    _check_products(X, kernel)
     if kind == "fourier":
         return _fourier(kernel, X, codes, n_features, rng)
     exact = kind == "exact"
     limit = n if exact else min(n, AUTO_LIMIT if n_features == "auto" else int(n_features))
     if exact:
         _refuse_too_large(n)
-    diagonal = kernel.diag(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at right below, with a sentence that helps
+        diagonal = kernel.diag(X)
     _check_diagonal(diagonal, kernel)
     mean_diagonal = np.bincount(codes, weights=weight * np.abs(to_numpy(diagonal))) / by_group
 
@@ -69,13 +70,13 @@ def build_features(
         return mean_residual / np.where(mean_diagonal > 0, mean_diagonal, 1.0)
 
     if not kernel.is_psd:
-        feature_map, training, residual, clipped = clipped_eigenfeatures(kernel, X, codes, limit=limit, rng=rng)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused there, with a sentence that helps
+            feature_map, training, residual, clipped = clipped_eigenfeatures(kernel, X, codes, limit=limit, rng=rng)
         if clipped:
-            warnings.warn(
+            warn(
                 f"kernel {kernel!r} is indefinite on these rows: {clipped:.1%} of its absolute spectrum is negative "
                 "and was clipped to zero.",
                 IndefiniteKernelWarning,
-                stacklevel=5,
             )
         how = f"{feature_map.n_features} eigenfeatures of {limit} landmarks spread evenly over the groups"
         return Features(feature_map, training, error_by_group(residual), how, clipped)
@@ -120,6 +121,16 @@ def _refuse_too_large(n: int) -> None:
         raise ValueError(
             f"features='exact' on n = {n} rows may need an n×n array of {gib:.1f} GiB (limit {EXACT_GIB:g} GiB); "
             "use features='landmarks', which needs n × n_features."
+        )
+
+
+def _check_products(X: Array, kernel: Kernel) -> None:
+    # Squares of the columns appear in every kernel, also in those whose k(x, x) is 1.
+    largest = float(np.abs(to_numpy(X)).max())
+    if largest > np.sqrt(np.finfo(to_numpy(X).dtype).max) / 1e3:
+        raise ValueError(
+            f"kernel {kernel!r} overflows on these rows (values up to {largest:.3g}): scale the columns of X first, "
+            "for instance with sklearn.preprocessing.StandardScaler."
         )
 
 

@@ -9,7 +9,6 @@ from ..kernels import Kernel
 from .map import FeatureMap, KernelBlock
 
 Array = Any
-RANK_TOLERANCE = 1e-12  # of the largest eigenvalue: below lies rounding error
 
 
 def clipped_eigenfeatures(
@@ -42,22 +41,28 @@ def clipped_eigenfeatures(
     landmarks = kernel.take(X, at)
     block = kernel(X, landmarks)
     gram = xp.take(block, at, axis=0)
+    if not bool(xp.all(xp.isfinite(block))):
+        raise ValueError(
+            f"kernel {kernel!r} gives values that are not finite (NaN or infinite) on these rows: scale the columns "
+            "of X, and take a whole degree where the base can be negative."
+        )
     asymmetry = float(xp.max(xp.abs(gram - gram.T)))
-    if asymmetry > 1e-8 * max(float(xp.max(xp.abs(gram))), 1e-300):
+    rounding = float(xp.finfo(X.dtype).eps)
+    if asymmetry > rounding**0.5 * max(float(xp.max(xp.abs(gram))), 1e-300):
         raise ValueError(
             f"kernel: the Gram matrix is not symmetric (largest difference {asymmetry:.3g}); a kernel has "
             "k(x, z) = k(z, x)."
         )
     values, vectors = eigh((gram + gram.T) / 2)
     spectrum = to_numpy(values)
-    rank = int(np.sum(spectrum > RANK_TOLERANCE * max(spectrum[0], 0.0)))
+    rank = int(np.sum(spectrum > len(spectrum) * rounding * np.abs(spectrum).max()))
     if rank == 0:
         raise ValueError("kernel: the Gram matrix has no positive eigenvalue, so it has no feature space.")
     basis = vectors[:, :rank] / xp.sqrt(values[:rank])[None, :]
     training = block @ basis
     residual = np.abs(to_numpy(kernel.diag(X)) - to_numpy(xp.sum(training * training, axis=1)))
     # Rounding noise around zero is not indefiniteness.
-    negative = -spectrum[spectrum < -1e-10 * spectrum[0]].sum()
+    negative = -spectrum[spectrum < -max(1e-10, 100 * rounding) * np.abs(spectrum).max()].sum()
     share = float(negative / np.abs(spectrum).sum())
     return FeatureMap(KernelBlock(kernel, landmarks), basis, rank, chosen), training, residual, share
 

@@ -15,7 +15,15 @@ from .counts import GroupCounts
 
 
 class DistributionDisparity(NamedTuple):
-    """Largest Kolmogorov-Smirnov and Wasserstein-1 distances between two groups' predictions."""
+    """Largest distances between two groups' distributions of predictions.
+
+    Attributes
+    ----------
+    ks : float
+        Kolmogorov-Smirnov.
+    w1 : float
+        Wasserstein-1, in the unit of the predictions.
+    """
 
     ks: Any
     w1: Any

@@ -45,7 +45,7 @@ def exact_embedding(scatter: Array, gap_directions: Array) -> Embedding:
     outer = CQ @ Q.T
     inner = scatter - outer - outer.T + Q @ (Q.T @ CQ - trace * identity(r, scatter)) @ Q.T
     values, vectors = eigh((inner + inner.T) / 2)
-    tolerance = m * float(xp.finfo(scatter.dtype).eps) * max(float(values[0]), trace / m)
+    tolerance = float(xp.finfo(scatter.dtype).eps) * max(m * float(xp.max(values)) if m else 0.0, trace)
     rank = int(xp.sum(xp.astype(values > tolerance, xp.int64)))
     directions = vectors[:, :rank]
     reason = (

@@ -45,7 +45,7 @@ def printed_embedding(
     # Eq. 6, symmetrised: in feature coordinates K is the identity and K_uᵀ1 = n_u mean_u.
     M = group_second_moments[0, ...] / n_u**2 - (cross + cross.T) + group_second_moments[1, ...] / n_p**2
     spectrum, basis = eigh(xp.sum(group_second_moments, axis=0))
-    rank = int(xp.sum(xp.astype(spectrum > rank_tolerance * spectrum[0], xp.int64)))
+    rank = int(xp.sum(xp.astype(spectrum > rank_tolerance * xp.max(xp.abs(spectrum)), xp.int64)))
     basis = basis[:, :rank]
     inner = basis.T @ M @ basis
     values, vectors = eigh((inner + inner.T) / 2)

@@ -33,7 +33,18 @@ BOOTSTRAP_ONLY = ("distribution_disparity", "correlation_disparity")
 
 
 class Interval(NamedTuple):
-    """An estimate with a confidence interval."""
+    """An estimate with a confidence interval.
+
+    Attributes
+    ----------
+    estimate : float
+    low, high : float
+        Ends of the interval.
+    level : float
+        Its confidence level.
+    method : str
+        "analytic" or "bootstrap".
+    """
 
     estimate: float
     low: float

@@ -1,0 +1,7 @@
+"""The rivals of the paper's comparison, one per file."""
+
+from .fair_pca import FairPCA
+from .mean_matched import MeanMatchedRidge
+from .prejudice_remover import PrejudiceRemover
+
+__all__ = ["FairPCA", "MeanMatchedRidge", "PrejudiceRemover"]

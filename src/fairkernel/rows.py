@@ -1,0 +1,189 @@
+"""What ``fit`` was given, read and checked once for every estimator: the rows that count, with their groups."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.multiclass import check_classification_targets
+
+from .exceptions import ContinuousSensitiveWarning
+from .sensitive import Sensitive, check_group_sizes, check_same_index, read_sensitive
+from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that count (positive weight).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    y : ndarray of shape (n,), (n, targets) or, where fit has no y, (n, 0)
+        For a classifier, the number of each row's class.
+    sensitive : Sensitive
+        Groups of two rows each at least.
+    weight : ndarray of shape (n,)
+    classes : ndarray
+        Labels in sorted order; empty unless the estimator is a classifier.
+    positions : ndarray of int, shape (n,)
+        Where each row stands in what the user passed.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    sensitive: Sensitive
+    weight: np.ndarray
+    classes: np.ndarray
+    positions: np.ndarray
+
+
+def read_training_rows(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    *,
+    continuous: bool = False,
+    inputs: bool = True,
+    **options: Any,
+) -> TrainingRows:
+    """Read what ``fit`` was given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``missing_sensitive``, if it has one, says what to do about missing categories.
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,) or (n, targets), or None
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    sample_weight : array-like of shape (n,), optional
+        A row of weight zero is absent: it counts for no group, no class and no kernel.
+    continuous : bool, default=False
+        Whether numeric columns with many values are welcome, or groups only.
+    inputs : bool, default=True
+        Whether the columns of X are inputs; those of a Gram matrix are not.
+    **options : dict
+        Passed to ``sklearn.utils.validation.validate_data``, for instance ``y_numeric=True``.
+
+    Returns
+    -------
+    TrainingRows
+    """
+    if sensitive_features is None:
+        raise TypeError(
+            f"{type(estimator).__name__}.fit() needs sensitive_features: one value per row, for instance "
+            "fit(X, y, sensitive_features=s)."
+        )
+    rows_like, names = X, column_names(X)
+    check_same_index(rows_like, y, "y")
+    check_same_index(rows_like, sample_weight, "sample_weight")
+    if getattr(rows_like, "index", None) is None:  # otherwise each is compared with X
+        check_same_index(y, sensitive_features, "sensitive_features", "y")
+    if is_classifier(estimator):
+        _refuse_missing_labels(y)
+    checked = check_rows(estimator, X, y, reset=True, ensure_min_samples=2, **options)
+    X, y = checked if isinstance(checked, tuple) else (checked, np.empty((len(checked), 0)))
+    if options.get("y_numeric") and y.dtype.kind not in "biuf":
+        raise ValueError(f"y holds values of type {y.dtype}, but {type(estimator).__name__} needs numbers in y.")
+    read = _read_any if continuous else read_groups
+    sensitive = read(estimator, sensitive_features, n_rows=len(X), rows_like=rows_like)
+    weight = check_weight(sample_weight, X)
+    present = np.flatnonzero(weight)
+    classes = np.empty(0)
+    if is_classifier(estimator):
+        check_classification_targets(y)
+        classes, y = _class_codes(y, present)
+    check_group_sizes(sensitive, weight > 0)
+    if len(present) < len(X):
+        X, y, sensitive, weight = X[present], y[present], sensitive.take(present), weight[present]
+    if inputs:
+        warn_of_restating_columns(X, sensitive.codes, sensitive.numeric, names)
+    return TrainingRows(X, y, sensitive, weight, classes, present)
+
+
+def _read_any(
+    estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any, min_groups: int = 2
+) -> Sensitive:
+    return read_sensitive(
+        sensitive_features,
+        n_rows=n_rows,
+        missing=getattr(estimator, "missing_sensitive", "error"),
+        rows_like=rows_like,
+        min_groups=min_groups,
+    )
+
+
+def read_groups(
+    estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any, min_groups: int = 2
+) -> Sensitive:
+    """Read sensitive attributes of which none is continuous.
+
+    Parameters
+    ----------
+    estimator : estimator
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    n_rows, rows_like, min_groups
+        As in ``read_sensitive``.
+
+    Returns
+    -------
+    Sensitive
+    """
+    with warnings.catch_warnings():
+        # Continuous columns are refused below: a warning that they are accepted would mislead.
+        warnings.simplefilter("ignore", ContinuousSensitiveWarning)
+        sensitive = _read_any(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=min_groups)
+    if sensitive.numeric_names:
+        raise ValueError(
+            f"sensitive_features: column {sensitive.numeric_names[0]!r} is numeric with many distinct values, and "
+            f"{type(estimator).__name__} compares groups. Bin the column, or pass strings."
+        )
+    return sensitive
+
+
+def numbers_of_fitted_groups(
+    estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any
+) -> np.ndarray:
+    """Number of each new row's group among ``estimator.groups_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    n_rows, rows_like
+        As in ``read_sensitive``.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    new = read_groups(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=1)
+    number = {label: position for position, label in enumerate(estimator.groups_)}
+    unseen = [label for label in new.groups if label not in number]
+    if unseen:
+        raise ValueError(
+            f"sensitive_features has groups that fit did not see: {', '.join(map(repr, unseen))}; it saw "
+            f"{', '.join(map(repr, estimator.groups_))}. Labels match in type too (0 is not '0'). Leave these rows "
+            "out, or fit on rows of these groups."
+        )
+    return np.array([number[label] for label in new.groups])[new.codes]
+
+
+def _refuse_missing_labels(y: Any) -> None:
+    labels = np.asarray(y, dtype=object)
+    if labels.ndim == 1 and (gaps := [i for i, label in enumerate(labels) if label is None or label != label]):
+        raise ValueError(
+            f"Input y contains NaN: {len(gaps)} missing labels, the first in row {gaps[0]}. Leave them out."
+        )
+
+
+def _class_codes(y: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Classes among the rows present, and the class number of every row (any number where absent)."""
+    classes = np.unique(y[present])
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only ({classes.tolist()[0]!r}): a classifier needs at least two classes.")
+    return classes, np.searchsorted(classes, y)
