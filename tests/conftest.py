@@ -20,9 +20,7 @@ elif "FAIRKERNEL_DATA" in os.environ:  # tests change the working directory
     os.environ["FAIRKERNEL_DATA"] = str(Path(os.environ["FAIRKERNEL_DATA"]).resolve())
 
 # Time is not judged: on a shared machine it says nothing about the code.
-hypothesis.settings.register_profile(
-    "local", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+hypothesis.settings.register_profile("local", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.register_profile("ci", parent=hypothesis.settings.get_profile("local"), derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 

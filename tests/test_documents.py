@@ -58,9 +58,7 @@ def execute(text, name):
     for block in code_blocks(text):
         if not block.language.startswith("py"):
             continue
-        assert block.language == "python", (
-            f"{name}:{block.first_line}: {block.language!r} would not be executed"
-        )
+        assert block.language == "python", f"{name}:{block.first_line}: {block.language!r} would not be executed"
         # Empty lines in front, so that a traceback names the line of the document.
         exec(compile("\n" * (block.first_line - 1) + block.code, name, "exec"), session)
     return session
@@ -92,13 +90,9 @@ def test_a_python_block_cannot_be_excused_from_running(language):
 
 def commands(text):
     """Lines of shell blocks and `inline code` that start with make or fairkernel."""
-    lines = [
-        line for block in code_blocks(text) if block.language in SHELLS for line in block.code.splitlines()
-    ]
+    lines = [line for block in code_blocks(text) if block.language in SHELLS for line in block.code.splitlines()]
     lines += re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
-    words = [
-        shlex.split(line.strip().removeprefix("$ "), comments=True) for line in lines if is_command(line)
-    ]
+    words = [shlex.split(line.strip().removeprefix("$ "), comments=True) for line in lines if is_command(line)]
     return [command for command in words if len(command) > 1]
 
 
@@ -107,9 +101,7 @@ def is_command(line):
 
 
 def make_targets():
-    return set(
-        re.findall(r"^([a-z][a-z-]*):(?!=)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    return set(re.findall(r"^([a-z][a-z-]*):(?!=)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def complaint_about(command):
@@ -117,18 +109,14 @@ def complaint_about(command):
     program, first, *rest = command
     if program == "make":
         wanted = [word for word in [first, *rest] if "=" not in word and not word.startswith("-")]
-        return ", ".join(
-            f"make has no target {target!r}" for target in wanted if target not in make_targets()
-        )
+        return ", ".join(f"make has no target {target!r}" for target in wanted if target not in make_targets())
     entry = "import sys; from fairkernel.cli import main; sys.exit(main())"
     asked = [sys.executable, "-c", entry, first, *([] if first.startswith("-") else ["--help"])]
     answer = subprocess.run(asked, capture_output=True, text=True, timeout=120)
     if answer.returncode:
         return f"fairkernel {first}: {answer.stderr.strip()}"
     options = [word.partition("=")[0] for word in rest if word.startswith("--")]
-    return ", ".join(
-        f"fairkernel {first} has no {option}" for option in options if option not in answer.stdout
-    )
+    return ", ".join(f"fairkernel {first} has no {option}" for option in options if option not in answer.stdout)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md"], ids=relative)
@@ -144,9 +132,7 @@ def test_the_two_commands_of_the_readme_are_there():
 
 
 def test_commands_are_found_in_blocks_and_in_sentences():
-    text = (
-        "Say `make test` or `fairkernel.metrics` or `make`.\n```bash\n$ fairkernel demo --x  # why\nls\n```\n"
-    )
+    text = "Say `make test` or `fairkernel.metrics` or `make`.\n```bash\n$ fairkernel demo --x  # why\nls\n```\n"
     assert commands(text) == [["fairkernel", "demo", "--x"], ["make", "test"]]
 
 
@@ -202,9 +188,7 @@ def test_no_file_of_the_repository_names_a_machine_or_a_package_index():
     files = [ROOT / name for name in tracked.split("\0") if name and (ROOT / name).is_file()]
     if not files:
         pytest.skip("git tracks no file here, so nothing says which ones belong to the repository")
-    found = {
-        relative(file): private_matters(file.read_text(encoding="utf-8", errors="replace")) for file in files
-    }
+    found = {relative(file): private_matters(file.read_text(encoding="utf-8", errors="replace")) for file in files}
     assert {name: what for name, what in found.items() if what} == {}
 
 
@@ -267,9 +251,7 @@ def gaps_in(name, thing):
         return [f"{name} has no docstring"]
     if inspect.isclass(thing) and issubclass(thing, Warning):
         return []
-    found = [
-        f"{name}: {p} is not explained" for p in parameters(thing) if p not in documented_parameters(doc)
-    ]
+    found = [f"{name}: {p} is not explained" for p in parameters(thing) if p not in documented_parameters(doc)]
     # A download cannot be shown without a network; a result is shown by the function that returns it.
     may_go_without = name.startswith("fetch_") or is_result(thing)
     if not may_go_without and ">>>" not in sections(doc).get("Examples", ""):
@@ -284,14 +266,8 @@ def gaps_in_function(name, function):
     doc = inspect.getdoc(function) or ""
     if not doc:
         return [f"{name} has no docstring"]
-    found = [
-        f"{name}: {p} is not explained" for p in parameters(function) if p not in documented_parameters(doc)
-    ]
-    if (
-        parameters(function)
-        and returns_something(function)
-        and not {"Returns", "Yields"} & sections(doc).keys()
-    ):
+    found = [f"{name}: {p} is not explained" for p in parameters(function) if p not in documented_parameters(doc)]
+    if parameters(function) and returns_something(function) and not {"Returns", "Yields"} & sections(doc).keys():
         found.append(f"{name} does not say what it returns")
     return found
 

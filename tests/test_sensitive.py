@@ -212,6 +212,13 @@ def test_dates_are_refused_with_the_way_out(dates):
         read_sensitive(dates)
 
 
+def test_dates_after_an_empty_cell_are_dates_all_the_same():
+    # A datetime64 in nanoseconds turns into a plain integer when converted carelessly.
+    dates = [None, np.datetime64("2020-01-01", "ns"), np.datetime64("2021-01-01", "ns")] * 2
+    with pytest.raises(ValueError, match="holds dates"):
+        read_sensitive(dates, missing="group")
+
+
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
 def test_infinite_values_are_refused(infinity):
     with pytest.raises(ValueError, match="column 'sensitive_feature' has infinite values"):

@@ -247,7 +247,7 @@ def test_row_11_nan_in_y_is_refused(Estimator):
         fit(Estimator, y=y)
 
 
-@pytest.mark.parametrize("gap", [np.nan, None], ids=["nan", "None"])
+@pytest.mark.parametrize("gap", [np.nan, None, pd.NA, pd.NaT], ids=["nan", "None", "NA", "NaT"])
 def test_row_11_a_gap_among_labels_is_said_to_be_one(gap):
     y = np.array(["no", "yes"], dtype=object)[Y]
     y[3] = gap

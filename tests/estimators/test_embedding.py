@@ -133,7 +133,7 @@ def test_components_none_is_one_per_250_rows_and_at_least_one(n, k):
     assert model.coef_.shape[1] == k
 
 
-@pytest.mark.parametrize(("share", "k"), [(0.05, 6), (0.001, 1), (0.099, 11)])
+@pytest.mark.parametrize(("share", "k"), [(0.05, 6), (0.001, 1), (0.099, 11), (np.float32(0.099), 11)])
 def test_components_as_a_share_of_the_rows(share, k):
     assert embed(n_components=share).transform(NEW).shape == (25, k)
 

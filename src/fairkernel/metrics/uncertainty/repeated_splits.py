@@ -1,5 +1,6 @@
 """Intervals for figures averaged over repeated train/test splits of one table."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ class SplitMean(NamedTuple):
     high: float
 
 
-def mean_over_splits(values: np.ndarray, test_share: float, *, level: float = 0.95) -> SplitMean:
+def mean_over_splits(values: Sequence[float] | np.ndarray, test_share: float, *, level: float = 0.95) -> SplitMean:
     """Mean over repeated splits with the corrected resampled t interval.
 
     Splits of one table share rows, so deviation/√J is too small. Nadeau and Bengio (2003) put 1/J + n_test/n_train

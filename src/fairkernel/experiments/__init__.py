@@ -1,0 +1,1 @@
+"""Experiments: data and settings in, plain dictionaries of numbers out."""

@@ -1,0 +1,145 @@
+"""What the methods of one trial share: rows, the selection rule, and cross-validated figures per kernel."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from ..estimators.out_of_fold import out_of_fold_scores
+from .selection import Rule
+from .spec import LEVELS, PENALTIES, ROWS_PER_COMPONENT, KernelSetting, Table
+
+FOLDS = 5
+SEARCH_FEATURES = 250  # landmarks while settings are compared; the chosen one is refitted with more
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training and test rows of one shuffle, columns scaled on the training rows."""
+
+    X: np.ndarray
+    y: np.ndarray
+    s: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    s_test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method did on the test rows, and the settings it chose.
+
+    Parameters
+    ----------
+    settings : dict
+    predicted : ndarray of shape (test rows,)
+        0 or 1.
+    mean_gap : float or None
+        Gap of the mean scores on the test rows.
+    cv_error, cv_sd : float or None
+        What the choice was based on.
+    """
+
+    settings: dict[str, Any]
+    predicted: np.ndarray
+    mean_gap: float | None = None
+    cv_error: float | None = None
+    cv_sd: float | None = None
+
+
+@dataclass
+class Trial:
+    """Everything methods share within a trial: the rows, the rule, and cross-validated figures per kernel."""
+
+    rows: Rows
+    blind_rows: Rows
+    table: Table
+    rule: Rule
+    seed: int
+    _cross_validated: dict = field(default_factory=dict)
+
+    def cross_validated(
+        self, kernel: KernelSetting, estimator_type: type, objective: str, extra: tuple[int, ...] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Error and SD of one kernel's whole grid, from one feature pass.
+
+        Parameters
+        ----------
+        kernel : KernelSetting
+        estimator_type : type
+        objective : str
+        extra : tuple of int
+            Rows per component beyond the paper's four.
+
+        Returns
+        -------
+        error, sd : ndarray of shape (components, penalties, levels)
+            The components are n over the paper's four values, all of them, and n over the extra values.
+        """
+        key = kernel, estimator_type, objective, extra
+        if key not in self._cross_validated:
+            n = len(self.rows.X)
+            model = estimator_type(
+                **kernel.keywords(), objective=objective, n_features=SEARCH_FEATURES, random_state=self.seed
+            )
+            scores = out_of_fold_scores(
+                model,
+                self.rows.X,
+                self.rows.y,
+                sensitive_features=self.rows.s,
+                n_components=[
+                    None if rows is None else max(1, n // rows) for rows in (*ROWS_PER_COMPONENT, None, *extra)
+                ],
+                alphas=PENALTIES,
+                cv=FOLDS,
+            )
+            levels = (0.0,) if objective == "printed" else LEVELS
+            figures = [error_and_sd(scores.at(level)[..., 0] >= 0.5, self.rows.y, self.rows.s) for level in levels]
+            error, sd = (np.stack(part, axis=-1) for part in zip(*figures, strict=True))
+            self._cross_validated[key] = error, sd
+        return self._cross_validated[key]
+
+
+def error_and_sd(decisions: np.ndarray, y: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Error and SD (Eq. 16) of many predictors at once.
+
+    Parameters
+    ----------
+    decisions : ndarray of bool, shape (n, ...)
+    y, s : ndarray of shape (n,)
+        0 or 1.
+
+    Returns
+    -------
+    error, sd : ndarray of shape (...)
+    """
+    error = (decisions != y.reshape(-1, *[1] * (decisions.ndim - 1))).mean(axis=0)
+    return error, np.abs(decisions[s == 1].mean(axis=0) - decisions[s == 0].mean(axis=0))
+
+
+@lru_cache(maxsize=4)
+def _loaded(load: Any, include_sensitive: bool) -> Any:
+    return load(include_sensitive=include_sensitive, as_frame=False)
+
+
+def read_rows(table: Table, shuffle: int, *, include_sensitive: bool) -> Rows:
+    """The rows of one published shuffle.
+
+    Parameters
+    ----------
+    table : Table
+    shuffle : int
+    include_sensitive : bool
+        Whether s is among the inputs, as the paper has it.
+
+    Returns
+    -------
+    Rows
+    """
+    bunch = _loaded(table.load, include_sensitive)
+    train, test = bunch.splits[shuffle]
+    scaler = StandardScaler().fit(bunch.data[train])
+    X, s = scaler.transform(bunch.data), np.ravel(bunch.sensitive_features)
+    return Rows(X[train], bunch.target[train], s[train], X[test], bunch.target[test], s[test])

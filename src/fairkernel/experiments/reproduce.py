@@ -1,0 +1,146 @@
+"""Run the paper's experiment: trials in parallel, each written as it finishes, any missing one run on resume."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy
+import scipy
+import sklearn
+
+from .. import __version__
+from .selection import Rule
+from .spec import CRIME_WITH_LEAK, FIGURE_1, FIGURE_2, FKR, TABLE_METHODS, TABLES, Method, Table
+from .store import Key, ResultsFile
+from .trial import run_trial
+
+PUBLISHED_SHUFFLES = 50
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What to run.
+
+    Parameters
+    ----------
+    tables : tuple of str
+        Names in ``TABLES``.
+    methods : tuple of str
+        Rows of Table I; the figures' methods are added on Crime when ``figures`` is set.
+    trials : int
+        Shuffles 0 to trials − 1 of the 50 published ones.
+    select : str
+        See ``Rule.parse``.
+    objective : {"discrepancy", "printed"}
+        Of FKR-F2E.
+    keep_leak : bool
+        Keep the column of Crime that the label is a function of.
+    figures : bool
+    """
+
+    tables: tuple[str, ...] = tuple(TABLES)
+    methods: tuple[str, ...] = tuple(method.name for method in TABLE_METHODS)
+    trials: int = PUBLISHED_SHUFFLES
+    select: str = "published"
+    objective: str = "discrepancy"
+    keep_leak: bool = False
+    figures: bool = True
+
+    def __post_init__(self) -> None:
+        Rule.parse(self.select)
+        _refuse_unknown("data", self.tables, list(TABLES))
+        _refuse_unknown("methods", self.methods, [method.name for method in TABLE_METHODS])
+        if not 1 <= self.trials <= PUBLISHED_SHUFFLES:
+            raise ValueError(
+                f"trials={self.trials} must be between 1 and {PUBLISHED_SHUFFLES}, the published shuffles."
+            )
+
+    def table(self, name: str) -> Table:
+        """A data set with what this configuration changes in it."""
+        return CRIME_WITH_LEAK if name == "crime" and self.keep_leak else TABLES[name]
+
+    def methods_on(self, name: str) -> tuple[Method, ...]:
+        """The methods to run on a data set."""
+        chosen = [
+            replace(method, objective=self.objective) if method is FKR else method
+            for method in TABLE_METHODS
+            if method.name in self.methods
+        ]
+        if self.figures and name == "crime":
+            chosen += [replace(method, objective=self.objective) for method in (*FIGURE_1, *FIGURE_2)]
+        return tuple(chosen)
+
+    def keys(self) -> list[Key]:
+        """Every trial, in the order of the finished file."""
+        return [(table, shuffle) for table in self.tables for shuffle in range(self.trials)]
+
+    def header(self) -> dict[str, Any]:
+        """What the first line of the results file states; ``trials`` is left out so that a run can be extended."""
+        return {
+            "tables": list(self.tables),
+            "methods": list(self.methods),
+            "select": self.select,
+            "objective": self.objective,
+            "keep_leak": self.keep_leak,
+            "figures": self.figures,
+            "versions": {
+                "fairkernel": __version__,
+                "python": platform.python_version(),
+                "numpy": numpy.__version__,
+                "scipy": scipy.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
+        }
+
+
+def _refuse_unknown(name: str, given: Sequence[str], valid: list[str]) -> None:
+    unknown = [value for value in given if value not in valid]
+    if unknown or not given:
+        raise ValueError(f"{name}={', '.join(given) or 'nothing'}: valid are {', '.join(valid)}.")
+
+
+def reproduce(
+    configuration: Configuration,
+    results: Path,
+    *,
+    jobs: int = 1,
+    on_trial: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run what is missing from a results file and return all trials.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    results : Path
+        JSON lines; created, or resumed if it holds the same configuration.
+    jobs : int
+        Processes; each uses one BLAS thread, so the numbers do not depend on how many there are.
+    on_trial : callable, optional
+        Called with (finished, total) at the start and after each trial.
+
+    Returns
+    -------
+    list of dict
+        One per trial, in a fixed order.
+    """
+    store, keys = ResultsFile(results, configuration.header()), configuration.keys()
+    missing = [key for key in keys if key not in store.trials]
+    done = len(keys) - len(missing)
+    if on_trial:
+        on_trial(done, len(keys))
+    run = joblib.delayed(run_trial)
+    tasks = (
+        run(configuration.table(name), configuration.methods_on(name), shuffle, configuration.select)
+        for name, shuffle in missing
+    )
+    # Always in workers, even with one job: there the number of BLAS threads is fixed before they start.
+    with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        for trial in joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks):
+            store.append(trial)
+            done += 1
+            if on_trial:
+                on_trial(done, len(keys))
+    return store.finish(keys)
