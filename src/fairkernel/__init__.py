@@ -1,6 +1,6 @@
 """Predictions and representations in a kernel space in which demographic groups look alike."""
 
-from . import datasets, kernels, metrics
+from . import baselines, datasets, kernels, metrics
 from .estimators import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 
 __version__ = "0.1.0"
@@ -10,6 +10,7 @@ __all__ = [
     "FairKernelClassifier",
     "FairKernelRegressor",
     "__version__",
+    "baselines",
     "datasets",
     "kernels",
     "metrics",

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 
 from .exceptions import ContinuousSensitiveWarning
-from .sensitive import Sensitive, check_group_sizes, check_same_index, read_sensitive
+from .sensitive import Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
 from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
 
 
@@ -174,8 +174,11 @@ def numbers_of_fitted_groups(
 
 
 def _refuse_missing_labels(y: Any) -> None:
-    labels = np.asarray(y, dtype=object)
-    if labels.ndim == 1 and (gaps := [i for i, label in enumerate(labels) if label is None or label != label]):
+    labels = np.asarray(y)
+    if labels.dtype != object or labels.ndim != 1:
+        return  # scikit-learn looks for NaN among numbers
+    # Text such as "nan" is a label here: classes may be called anything.
+    if gaps := [i for i, label in enumerate(labels) if not isinstance(label, str) and is_missing(label)]:
         raise ValueError(
             f"Input y contains NaN: {len(gaps)} missing labels, the first in row {gaps[0]}. Leave them out."
         )

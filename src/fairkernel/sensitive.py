@@ -240,7 +240,7 @@ def _array_columns(values: Any) -> list[_Column]:
 
 
 def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
-    if cells.dtype.kind in "mM" or any(isinstance(cell, np.datetime64 | np.timedelta64) for cell in cells[:1]):
+    if cells.dtype.kind in "mM":
         raise ValueError(
             f"sensitive_features: column {name!r} holds dates; turn it into an age (a number) or into named groups."
         )
@@ -254,8 +254,9 @@ def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
         raise ValueError(
             f"sensitive_features: column {name!r} holds values that are neither text nor numbers."
         ) from None
-    # NumPy scalars become what the user wrote, for labels that read well in messages.
-    written = [level.item() if isinstance(level, np.generic) else level for level in number]
+    # NumPy scalars become what the user wrote, for labels that read well in messages; not dates, which would become
+    # integers and pass for numbers.
+    written = [level.item() if isinstance(level, np.generic) and not _is_date(level) else level for level in number]
     return _Column(name, written, codes, labels)
 
 
@@ -263,7 +264,21 @@ def _is_number(level: Any) -> bool:
     return isinstance(level, numbers.Real) and not isinstance(level, bool | np.bool_)
 
 
-def _is_missing(level: Any) -> bool:
+def _is_date(level: Any) -> bool:
+    return isinstance(level, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64)
+
+
+def is_missing(level: Any) -> bool:
+    """Whether a value stands for an empty cell.
+
+    Parameters
+    ----------
+    level : object
+
+    Returns
+    -------
+    bool
+    """
     if level is None or isinstance(level, str):
         return level is None or level.strip() in MISSING_TEXT
     # NaN, NaT and decimal NaN differ from themselves; pandas.NA has no truth value.
@@ -275,7 +290,7 @@ def _is_missing(level: Any) -> bool:
 
 def _settle_missing(columns: list[_Column], missing: str) -> list[_Column]:
     """Raise for missing values, or give them a level of their own."""
-    gone = [np.array([_is_missing(level) for level in column.levels]) for column in columns]
+    gone = [np.array([is_missing(level) for level in column.levels]) for column in columns]
     rows = [np.flatnonzero(gaps[column.codes]) for column, gaps in zip(columns, gone, strict=True)]
     if not any(map(len, rows)):
         return columns
@@ -342,7 +357,7 @@ def _intersections(categorical: list[_Column], length: int) -> tuple[np.ndarray,
 
 def _sorted_levels(column: _Column) -> tuple[np.ndarray, tuple]:
     levels, n = column.levels, len(column.codes)
-    if any(isinstance(level, datetime.date | datetime.timedelta) for level in levels):
+    if any(map(_is_date, levels)):
         raise ValueError(
             f"sensitive_features: column {column.name!r} holds dates; turn it into a number (age) or into named groups."
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..experiments.findings import findings
 from ..experiments.paper import figure_points, summarise
-from ..experiments.reproduce import Configuration, reproduce
+from ..experiments.reproduce import Configuration, closest_settings, reproduce
 from ..report import plots, reproduction
 from .terminal import Progress, console_on, prepare_folder, require, whole, write
 
@@ -61,7 +61,6 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
             jobs=arguments.jobs,
             on_trial=lambda done, _: progress.to(done),
         )
-    seconds = time.perf_counter() - start
     tables = {name: summarise(configuration.table(name), trials) for name in configuration.tables}
     files = {"trials.csv": reproduction.trials_csv(trials).encode(), **_figures(tables.get("crime", []))}
     run = {
@@ -69,12 +68,14 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
         "trials": f"{configuration.trials} of the 50 published shuffles; settings: {configuration.select}",
         "versions": ", ".join(f"{name} {number}" for name, number in configuration.header()["versions"].items()),
     }
+    closest = closest_settings(configuration, jobs=arguments.jobs)
     titled = {configuration.table(name).title: rows for name, rows in tables.items()}
     found = findings(configuration.trials)
     images = [name for name in files if name.endswith(".png")]
-    files["REPRODUCTION.md"] = reproduction.reproduction_markdown(titled, found, run, images).encode()
+    files["REPRODUCTION.md"] = reproduction.reproduction_markdown(titled, closest, found, run, images).encode()
     for name, content in files.items():
         write(arguments.out / name, content)
+    seconds = time.perf_counter() - start
     for title, rows in titled.items():
         _print_table(console, title, rows)
     console.print(f"{len(trials)} trials, {seconds:.0f} s in this run with {arguments.jobs} jobs")

@@ -1,6 +1,7 @@
 """What the three estimators share: rows in, moments out, one solve, scores by blocks of rows."""
 
 import math
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -199,8 +200,10 @@ class FairKernelEstimator(BaseEstimator):
             found = exact_embedding(moments.scatter, self._gap_directions(moments))
         k = _clip_to_rank(n_components, found.rank)
         if self.n_moments == 2 and found.rank:
-            # Half of the candidates are given up for the choice: twice k, or all of them for half the rank.
-            k = max(1, found.rank // 2) if n_components is None else k
+            if n_components is None:
+                # Beyond half the rows of the smallest group its covariance is mostly noise, and any choice arbitrary.
+                k = max(1, min(found.rank, int(min(moments.group_weight)) // 2) // 2)
+            # Half of the candidates are given up for the choice.
             found = matched_second_moments(found.first(2 * k), moments.group_covariances, moments.group_weight, k)
         self.rank_, self.embedding_chosen_ = found.rank, found.reason
         return found.first(k)
@@ -226,7 +229,7 @@ class FairKernelEstimator(BaseEstimator):
         return tags
 
 
-def number_of_components(n_components: int | float | None, n_rows: int) -> int | None:
+def number_of_components(n_components: Any, n_rows: int) -> int | None:
     """k from an int, a share of the rows, or None for all.
 
     Parameters
@@ -238,7 +241,9 @@ def number_of_components(n_components: int | float | None, n_rows: int) -> int |
     -------
     int or None
     """
-    return max(1, math.floor(n_components * n_rows)) if isinstance(n_components, float) else n_components
+    if n_components is None or isinstance(n_components, Integral):
+        return None if n_components is None else int(n_components)
+    return max(1, math.floor(float(n_components) * n_rows))
 
 
 def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:

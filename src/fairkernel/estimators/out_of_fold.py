@@ -97,26 +97,147 @@ def out_of_fold_scores(
     >>> found.at(0.5).shape
     (100, 1, 2, 1)
     """
+    folds = FoldMoments.of(estimator, X, y, sensitive_features=sensitive_features, sample_weight=sample_weight, cv=cv)
+    return folds.scores(estimator, n_components, alphas)
+
+
+@dataclass(frozen=True)
+class FoldMoments:
+    """One feature pass over the training rows, and the moments of each fold.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    phi : ndarray of shape (n, m)
+    targets : ndarray of shape (n, targets)
+    fold : ndarray of int, shape (n,)
+    parts : list of Moments
+        One per fold.
+    """
+
+    rows: TrainingRows
+    phi: np.ndarray
+    targets: np.ndarray
+    fold: np.ndarray
+    parts: list[Moments]
+
+    @classmethod
+    def of(
+        cls,
+        estimator: FairKernelRidge,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        cv: Any = 5,
+    ) -> "FoldMoments":
+        """Build the features and split the moments.
+
+        Parameters
+        ----------
+        estimator, X, y, sensitive_features, sample_weight, cv
+            As in ``out_of_fold_scores``.
+
+        Returns
+        -------
+        FoldMoments
+        """
+        model = clone(estimator)
+        model._validate_params()
+        rows = model._training_rows(X, y, sensitive_features, sample_weight)
+        phi = model._learn_features(rows)
+        fold = _folds(cv, rows, is_classifier(model))
+        empty = model._no_moments(rows, phi)
+        parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
+        return cls(rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
+
+    def scores(
+        self, estimator: FairKernelRidge, n_components: Sequence = (None,), alphas: Sequence[float] = (1.0,)
+    ) -> OutOfFoldScores:
+        """Score every row by models of the other folds.
+
+        Parameters
+        ----------
+        estimator : FairKernelRegressor or FairKernelClassifier
+            Says how the moments are solved; its kernel must be the one the features were built with.
+        n_components : sequence of int, float or None
+        alphas : sequence of float
+
+        Returns
+        -------
+        OutOfFoldScores
+        """
+        model = clone(estimator)
+        total = reduce(add, self.parts)
+        shape = (len(self.phi), len(n_components), len(alphas), self.targets.shape[1])
+        parity, plain = np.empty(shape), np.empty(shape)
+        for f, part in enumerate(self.parts):
+            held_out = self.fold == f
+            size = len(self.phi) - int(held_out.sum())
+            parity[held_out], plain[held_out] = _grid_scores(
+                model, total - part, size, self.phi[held_out], n_components, alphas
+            )
+        return OutOfFoldScores(
+            list(n_components),
+            list(alphas),
+            parity,
+            plain,
+            self.targets,
+            self.rows.sensitive,
+            self.rows.weight,
+            self.fold,
+        )
+
+
+def new_row_scores(
+    estimator: FairKernelRidge,
+    X: Any,
+    y: Any,
+    X_new: Any,
+    *,
+    sensitive_features: Any = None,
+    n_components: Sequence = (None,),
+    alphas: Sequence[float] = (1.0,),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of new rows over the same grid, from one fit.
+
+    Parameters
+    ----------
+    estimator : FairKernelRegressor or FairKernelClassifier
+    X, y, sensitive_features
+        Training rows.
+    X_new : array-like of shape (n_new, p)
+    n_components : sequence of int, float or None
+    alphas : sequence of float
+
+    Returns
+    -------
+    parity, plain : ndarray of shape (n_new, n_components, alphas, targets)
+        Scores at ``disparity_kept`` 0 and 1.
+    """
     model = clone(estimator)
     model._validate_params()
-    rows = model._training_rows(X, y, sensitive_features, sample_weight)
-    phi = model._learn_features(rows)
-    targets = model._targets(rows).astype(phi.dtype, copy=False)
-    fold = _folds(cv, rows, is_classifier(model))
-    empty = model._no_moments(rows, phi)
-    parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
-    total = reduce(add, parts)
-    shape = (len(rows.X), len(n_components), len(alphas), targets.shape[1])
-    parity, plain = np.empty(shape), np.empty(shape)
-    for f, part in enumerate(parts):
-        training, held_out = total - part, fold == f
-        size = len(rows.X) - int(held_out.sum())
-        ks = [number_of_components(k, size) for k in n_components]
-        a = _grid_coefficients(model, training, ks, alphas)
-        # The unpenalised intercept: score = mean y + (φ − mean φ) a.
-        scores = (phi[held_out] @ a - training.feature_mean @ a).reshape(-1, 2, *shape[1:]) + training.target_mean
-        parity[held_out], plain[held_out] = scores[:, 0], scores[:, 1]
-    return OutOfFoldScores(list(n_components), list(alphas), parity, plain, targets, rows.sensitive, rows.weight, fold)
+    rows = model._training_rows(X, y, sensitive_features, None)
+    moments = model._learn_moments(rows, model._learn_features(rows))
+    phi = model._features(model._check_new_rows(X_new))
+    return _grid_scores(model, moments, len(rows.X), phi, n_components, alphas)
+
+
+def _grid_scores(
+    model: FairKernelRidge,
+    training: Moments,
+    n_training: int,
+    phi: np.ndarray,
+    n_components: Sequence,
+    alphas: Sequence[float],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of some rows by models of the training moments, at parity and plain."""
+    a = _grid_coefficients(model, training, [number_of_components(k, n_training) for k in n_components], alphas)
+    # The unpenalised intercept: score = mean y + (φ − mean φ) a.
+    scores = phi @ a - training.feature_mean @ a
+    scores = scores.reshape(len(phi), 2, len(n_components), len(alphas), -1) + training.target_mean
+    return scores[:, 0], scores[:, 1]
 
 
 def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:

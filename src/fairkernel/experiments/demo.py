@@ -39,7 +39,7 @@ class DemoSettings:
     """
 
     n_splits: int = 20
-    seed: int = 0
+    seed: int = 2026
     test_share: float = 0.25
     kernels: tuple[str, ...] = ("rbf", "laplacian")
     alphas: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

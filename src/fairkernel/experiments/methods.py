@@ -1,7 +1,6 @@
 """How each kind of method chooses its settings on training rows and predicts the test rows."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -31,20 +30,20 @@ def _mean_gap(scores: np.ndarray, s: np.ndarray) -> float:
     return float(abs(scores[s == 1].mean() - scores[s == 0].mean()))
 
 
-def run_kernel(method: Method, trial: Trial, estimator_type: type = FairKernelClassifier) -> Outcome:
+def run_kernel(method: Method, trial: Trial) -> Outcome:
     """Search kernels × components × penalties × levels on fold moments, refit the chosen setting.
 
     Parameters
     ----------
     method : Method
     trial : Trial
-    estimator_type : type
 
     Returns
     -------
     Outcome
     """
-    rows, published = trial.rows, trial.rule.published and method.family == "paper"
+    estimator_type = TYPES[method.kind]
+    rows, published = trial.rows, trial.rule.published and method.family == "paper" and not method.searched
     n, p = rows.X.shape
     kernels = (trial.table.published_kernel,) if published else kernels_of(method, trial.table, p)
     per_component = ROWS_PER_COMPONENT[:1] if published else method.rows_per_component
@@ -160,15 +159,27 @@ def _search(trial: Trial, candidates: list[dict], make: Callable[[dict], Any]) -
     for train, test in StratifiedKFold(FOLDS).split(rows.X, rows.y):
         fold = Rows(rows.X[train], rows.y[train], rows.s[train], rows.X[test], rows.y[test], rows.s[test])
         for j, settings in enumerate(candidates):
-            held_out[test, j] = _decide(make(settings), fold)[0]
+            held_out[test, j] = decide(make(settings), fold)[0]
     error, sd = error_and_sd(held_out, rows.y, rows.s)
     best = trial.rule.choose(error, sd)
-    predicted, mean_gap = _decide(make(candidates[best]), rows)
+    predicted, mean_gap = decide(make(candidates[best]), rows)
     return Outcome(candidates[best], predicted, mean_gap, float(error[best]), float(sd[best]))
 
 
-def _decide(model: Any, rows: Rows) -> tuple[np.ndarray, float]:
-    """Fit on the training rows; decisions and mean gap of the scores on the test rows."""
+def decide(model: Any, rows: Rows) -> tuple[np.ndarray, float]:
+    """Fit on the training rows, decide on the test rows.
+
+    Parameters
+    ----------
+    model : classifier or Pipeline
+    rows : Rows
+
+    Returns
+    -------
+    decisions : ndarray of bool
+    mean_gap : float
+        Of the scores.
+    """
     if isinstance(model, Pipeline):
         model.fit(rows.X, rows.y, **{f"{model.steps[0][0]}__sensitive_features": rows.s})
         known = {}
@@ -180,9 +191,10 @@ def _decide(model: Any, rows: Rows) -> tuple[np.ndarray, float]:
     return model.predict(rows.X_test, **known).astype(bool), _mean_gap(scores, rows.s_test)
 
 
+TYPES = {"kernel": FairKernelClassifier, "kernel_pca": KernelPCARidge}
 RUN: dict[str, Callable[[Method, Trial], Outcome]] = {
     "kernel": run_kernel,
-    "kernel_pca": partial(run_kernel, estimator_type=KernelPCARidge),
+    "kernel_pca": run_kernel,
     "flr": run_flr,
     "frr": run_frr,
     "fpca": run_fpca,

@@ -114,7 +114,7 @@ def summarise(table: Table, trials: list[dict[str, Any]]) -> list[Row]:
                 rate,
                 parity_noise_floor(sizes, rate),
                 None if constant is None or method == "Constant" else mean_over_splits(error - constant, TEST_SHARE),
-                PUBLISHED.get((table.name, method)),
+                PUBLISHED.get((table.name, method.partition(",")[0])),
             )
         )
     return rows

@@ -12,12 +12,14 @@ import scipy
 import sklearn
 
 from .. import __version__
+from .closest import RIVALS, Closest, closest_setting
 from .selection import Rule
 from .spec import CRIME_WITH_LEAK, FIGURE_1, FIGURE_2, FKR, TABLE_METHODS, TABLES, Method, Table
 from .store import Key, ResultsFile
 from .trial import run_trial
 
 PUBLISHED_SHUFFLES = 50
+CLOSEST_SHUFFLES = 5
 
 
 @dataclass(frozen=True)
@@ -144,3 +146,27 @@ def reproduce(
             if on_trial:
                 on_trial(done, len(keys))
     return store.finish(keys)
+
+
+def closest_settings(configuration: Configuration, *, jobs: int = 1) -> list[Closest]:
+    """For each rival that was run, the setting of its family nearest to the published cell.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    jobs : int
+
+    Returns
+    -------
+    list of Closest
+    """
+    run = joblib.delayed(closest_setting)
+    shuffles = min(configuration.trials, CLOSEST_SHUFFLES)
+    tasks = (
+        run(configuration.table(name), method, shuffles)
+        for name in configuration.tables
+        for method in RIVALS
+        if method in configuration.methods
+    )
+    with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        return list(joblib.Parallel(batch_size=1)(tasks))

@@ -1,14 +1,12 @@
 """One trial: one published shuffle of one table, every method, hyper-parameters from training rows only."""
 
 import time
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import FairKernelWarning
-from .context import Outcome, Rows, Trial, error_and_sd, read_rows
-from .methods import RUN
+from .context import Outcome, Rows, Trial, error_and_sd, quietly, read_rows
+from .methods import RUN, TYPES
 from .selection import Rule
 from .spec import Method, Table
 
@@ -32,11 +30,10 @@ def run_trial(table: Table, methods: tuple[Method, ...], shuffle: int, select: s
         and seconds.
     """
     rows = read_rows(table, shuffle, include_sensitive=True)
-    trial = Trial(rows, read_rows(table, shuffle, include_sensitive=False), table, Rule.parse(select), shuffle)
+    types = tuple({TYPES[method.kind] for method in methods if method.kind in TYPES})
+    trial = Trial(rows, read_rows(table, shuffle, include_sensitive=False), table, Rule.parse(select), shuffle, types)
     results = {}
-    with warnings.catch_warnings():
-        # The paper keeps s among the inputs, and sigmoid kernels are indefinite: known here, once for all.
-        warnings.simplefilter("ignore", FairKernelWarning)
+    with quietly():
         for method in methods:
             start = time.perf_counter()
             outcome = RUN[method.kind](method, trial)

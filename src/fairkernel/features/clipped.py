@@ -9,6 +9,7 @@ from ..kernels import Kernel
 from .map import FeatureMap, KernelBlock
 
 Array = Any
+INDEFINITE_TOLERANCE = 1e-6  # of the largest eigenvalue, where some are negative
 
 
 def clipped_eigenfeatures(
@@ -55,14 +56,17 @@ def clipped_eigenfeatures(
         )
     values, vectors = eigh((gram + gram.T) / 2)
     spectrum = to_numpy(values)
-    rank = int(np.sum(spectrum > len(spectrum) * rounding * np.abs(spectrum).max()))
+    # Rounding noise around zero is not indefiniteness.
+    negative = -spectrum[spectrum < -max(1e-10, 100 * rounding) * np.abs(spectrum).max()].sum()
+    # Tiny positive eigenvalues of an indefinite matrix are as arbitrary as the negative ones beside them, and
+    # dividing by their roots would blow up on new rows.
+    tolerance = max(len(spectrum) * rounding, INDEFINITE_TOLERANCE if negative else 0.0)
+    rank = int(np.sum(spectrum > tolerance * np.abs(spectrum).max()))
     if rank == 0:
         raise ValueError("kernel: the Gram matrix has no positive eigenvalue, so it has no feature space.")
     basis = vectors[:, :rank] / xp.sqrt(values[:rank])[None, :]
     training = block @ basis
     residual = np.abs(to_numpy(kernel.diag(X)) - to_numpy(xp.sum(training * training, axis=1)))
-    # Rounding noise around zero is not indefiniteness.
-    negative = -spectrum[spectrum < -max(1e-10, 100 * rounding) * np.abs(spectrum).max()].sum()
     share = float(negative / np.abs(spectrum).sum())
     return FeatureMap(KernelBlock(kernel, landmarks), basis, rank, chosen), training, residual, share
 

@@ -22,6 +22,11 @@ LEGEND = (
     "majority class, with a 95% corrected resampled interval (Nadeau and Bengio, 2003). FRR is our reconstruction: its "
     "paper's construction could not be read."
 )
+CLOSEST = (
+    "For each rival, every setting of a wide grid is read off the test rows of a few shuffles and the one nearest to "
+    "the published pair is shown. Distance: the larger of the two differences in published deviations. This looks at "
+    "test rows on purpose: it is evidence about how a cell may have come about, never a way to choose a setting."
+)
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
 
 
@@ -58,13 +63,18 @@ def table_markdown(rows: Sequence[Any]) -> str:
 
 
 def reproduction_markdown(
-    tables: Mapping[str, Sequence[Any]], findings: Sequence[Any], run: Mapping[str, str], figures: Sequence[str]
+    tables: Mapping[str, Sequence[Any]],
+    closest: Sequence[Any],
+    findings: Sequence[Any],
+    run: Mapping[str, str],
+    figures: Sequence[str],
 ) -> str:
     """REPRODUCTION.md.
 
     Parameters
     ----------
     tables : mapping of title to rows
+    closest : sequence of Closest
     findings : sequence of Finding
     run : mapping of str to str
         Command, time, versions: what made the numbers.
@@ -86,9 +96,36 @@ def reproduction_markdown(
         parts += [sentence for row in rows if (sentence := _verdict(row))]
     if figures:
         parts += ["## Figures", *(f"![{name}]({name})" for name in figures)]
+    if closest:
+        parts += ["## Can a setting of the rival's family give the published cell?", CLOSEST, closest_markdown(closest)]
     parts.append("## What we found")
     parts += [f"### {finding.title}\n\n{finding.text}" for finding in findings]
     return "\n\n".join(parts) + "\n"
+
+
+def closest_markdown(closest: Sequence[Any]) -> str:
+    """The nearest setting of each rival.
+
+    Parameters
+    ----------
+    closest : sequence of Closest
+        See ``fairkernel.experiments.closest.Closest``.
+
+    Returns
+    -------
+    str
+    """
+    lines = [
+        "| table | method | SD, error of the nearest setting | distance | verdict | nearest setting |",
+        "|---|---|---|---|---|---|",
+    ]
+    for found in closest:
+        hit = "this setting gives the cell" if found.deviations <= 1 else f"none of {found.n_settings} settings does"
+        lines.append(
+            f"| {found.table} | {found.method} | {found.sd:.4f}, {found.error:.4f} | {found.deviations:.2f} | {hit} | "
+            f"{found.settings} |"
+        )
+    return "\n".join(lines)
 
 
 def _pair(mean: float, deviation: float) -> str:
