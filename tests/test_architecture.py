@@ -19,7 +19,7 @@ ROOT = ""  # fairkernel/__init__.py, the public names
 LAYERS = (  # from the ground up; a module imports from the layers below its own
     ("exceptions", "backend"),
     ("kernels", "features", "sensitive", "validation"),
-    ("moments", "metrics", "datasets", "rows"),
+    ("moments", "metrics", "datasets", "rows", "criteria"),
     ("solve",),
     ("estimators", "baselines", "distributed"),
     (ROOT,),

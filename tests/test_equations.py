@@ -34,7 +34,7 @@ from tests.helpers import (
 
 from fairkernel import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 from fairkernel.metrics import statistical_disparity
-from fairkernel.solve import parity_directions
+from fairkernel.solve import gap_directions
 
 # All n - 2 features of 40 rows are more than a group's rows; here that is the point.
 pytestmark = pytest.mark.filterwarnings("ignore:group:fairkernel.exceptions.SmallGroupWarning")
@@ -79,7 +79,7 @@ def moments(phi):
 @pytest.fixture(scope="module")
 def delta(moments):
     """The one gap direction, in feature coordinates."""
-    return parity_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)[:, 0]
+    return gap_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)[:, 0]
 
 
 def random_directions(columns, seed=0):

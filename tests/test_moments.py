@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from tests.helpers import moments_of, relative
 
 from fairkernel.moments import ROWS_AT_A_TIME, Moments
-from fairkernel.solve import RidgePath, exact_embedding, orthonormal_directions, parity_directions
+from fairkernel.solve import RidgePath, exact_embedding, gap_directions, orthonormal_directions
 
 STATISTICS = (
     "feature_mean",
@@ -60,7 +60,7 @@ def assert_same(found, expected, tolerance=1e-10):
 
 def solved(moments, alpha=0.3, kept=0.2):
     """Coefficients and intercept of the ridge path with this much disparity kept."""
-    G = parity_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)
+    G = gap_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)
     Q = orthonormal_directions(G, np.trace(moments.scatter) / moments.weight)
     path = RidgePath.on(exact_embedding(moments.scatter, Q), moments.scatter, moments.cross, Q)
     a = path.coefficients(alpha, kept)

@@ -284,11 +284,12 @@ def test_row_11_numbers_are_no_classes_and_text_is_no_number():
 
 @EACH
 @pytest.mark.parametrize("criterion", ["opportunity", "odds"])
-def test_row_12_other_criteria_say_that_they_are_not_there_yet(Estimator, criterion):
-    with pytest.raises(
-        NotImplementedError, match=rf"criterion='{criterion}' arrives with the frontier.*this version has .*'parity'"
-    ):
-        fit(Estimator, criterion=criterion)
+def test_row_12_a_class_missing_inside_a_group_is_named(Estimator, criterion):
+    y = np.where(S == "b", 0, Y)
+    if Estimator is FairKernelRegressor:
+        y = np.where(S == "b", 0.0, np.linspace(1, 2, N))
+    with pytest.raises(ValueError, match=rf"criterion='{criterion}': group '[ab]' has no rows with y .*Merge groups"):
+        fit(Estimator, y=y, criterion=criterion)
 
 
 @EACH

@@ -35,6 +35,8 @@ class Moments:
         T, in float64.
     by_group : array of shape (n_groups, n_features + 1, n_features + 1), or None
         The same for [φ − φ₀ | 1], one group at a time; only second-moment methods need it.
+    strata : tuple of tuple of int
+        Groups to compare with each other. The numeric columns come in one block per stratum, zero outside it.
 
     Examples
     --------
@@ -54,10 +56,18 @@ class Moments:
     origin: Array
     total: Array
     by_group: Array | None = None
+    strata: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def empty(
-        cls, phi: Array, targets: Array, *, n_groups: int, n_numeric: int, second_moments: bool = False
+        cls,
+        phi: Array,
+        targets: Array,
+        *,
+        n_groups: int,
+        n_numeric: int,
+        second_moments: bool = False,
+        strata: tuple[tuple[int, ...], ...] | None = None,
     ) -> "Moments":
         """No rows yet; the origin is the mean of the rows shown here, which are not counted."""
         xp = namespace(phi)
@@ -70,7 +80,8 @@ class Moments:
         # Rows lose the origin in their own type, so it has to be a number of that type.
         origin = xp.astype(xp.astype(origin, phi.dtype), f64)
         by_group = like(np.zeros((n_groups, m + 1, m + 1)), phi, dtype=f64) if second_moments else None
-        return cls(m, q, n_groups, n_numeric, origin, like(np.zeros((width, width)), phi, dtype=f64), by_group)
+        total = like(np.zeros((width, width)), phi, dtype=f64)
+        return cls(m, q, n_groups, n_numeric, origin, total, by_group, strata or (tuple(range(n_groups)),))
 
     def update(
         self, phi: Array, targets: Array, codes: np.ndarray, numeric: np.ndarray, weight: np.ndarray | None = None
@@ -83,6 +94,7 @@ class Moments:
             float32 or float64; products are formed in this type and accumulated in float64.
         targets : array of shape (n, n_targets)
         codes : ndarray of int, shape (n,)
+            Group of each row; a row with code −1 is in none.
         numeric : ndarray of shape (n, n_numeric)
         weight : ndarray of shape (n,), optional
 
@@ -214,14 +226,28 @@ class Moments:
 
     @property
     def numeric_covariance(self) -> Array:
-        """Σ w (s − mean)(φ − mean)ᵀ / Σ w, shape (n_numeric, n_features)."""
-        return self._centred(self._numeric, slice(0, self.n_features)) / self.weight
+        """Covariance of each numeric column with φ within its stratum, shape (n_numeric, n_features)."""
+        return self._within_strata(slice(0, self.n_features))
 
     @property
     def numeric_variance(self) -> Array:
-        """Variance of each numeric sensitive column."""
+        """Variance of each numeric sensitive column within its stratum."""
         xp = namespace(self.total)
-        return xp.linalg.diagonal(self._centred(self._numeric, self._numeric)) / self.weight
+        return xp.linalg.diagonal(self._within_strata(self._numeric))
+
+    def _within_strata(self, right: slice) -> Array:
+        """Σ w (s − mean of s)(r − mean of r)ᵀ / Σ w over each numeric column's own stratum."""
+        xp, each = namespace(self.total), self.n_numeric // len(self.strata)
+        groups, numeric = self.total[self._groups, :], self.total[self._numeric, :]
+        parts = []
+        for i, cells in enumerate(self.strata):
+            # The rows of a stratum are those of its cells.
+            sums = sum((groups[cell, :] for cell in cells[1:]), start=groups[cells[0], :])
+            block = numeric[i * each : (i + 1) * each, :]
+            weight = sums[self._ones]
+            outer = block[:, self._ones][:, None] * sums[right][None, :] / weight
+            parts.append((block[:, right] - outer) / weight)
+        return xp.concat(parts, axis=0)
 
     @property
     def group_second_moments(self) -> Array:

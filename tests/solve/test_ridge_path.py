@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.helpers import moments_of, relative, several_groups, two_groups
 
-from fairkernel.solve import Embedding, RidgePath, exact_embedding, orthonormal_directions, parity_directions
+from fairkernel.solve import Embedding, RidgePath, exact_embedding, gap_directions, orthonormal_directions
 
 
 def two():
@@ -41,7 +41,7 @@ class Problem:
         self.phi, self.s, self.numeric, self.y = setting()
         m = moments_of(self.phi, self.y, self.s, numeric=self.numeric)
         self.C, self.b = m.scatter, m.cross
-        self.G = parity_directions(m.group_means, m.numeric_covariance, m.numeric_variance)
+        self.G = gap_directions(m.group_means, m.numeric_covariance, m.numeric_variance)
         self.Q = orthonormal_directions(self.G, np.trace(self.C) / m.weight)
         self.embedding = exact_embedding(self.C, self.Q)
         self.path = RidgePath.on(self.embedding, self.C, self.b, self.Q)

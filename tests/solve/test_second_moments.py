@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.helpers import moments_of, projector, relative
 
-from fairkernel.solve import exact_embedding, matched_second_moments, orthonormal_directions, parity_directions
+from fairkernel.solve import exact_embedding, gap_directions, matched_second_moments, orthonormal_directions
 
 
 def unequal_spread(groups=2, n=600, m=12, seed=0):
@@ -22,7 +22,7 @@ class Case:
     def __init__(self, groups=2, **options):
         self.phi, self.s = unequal_spread(groups, **options)
         m = moments_of(self.phi, np.zeros((len(self.s), 1)), self.s)
-        G = parity_directions(m.group_means, m.numeric_covariance, m.numeric_variance)
+        G = gap_directions(m.group_means, m.numeric_covariance, m.numeric_variance)
         Q = orthonormal_directions(G, np.trace(m.scatter) / m.weight)
         self.scatter, self.covariances, self.weight = m.scatter, m.group_covariances, m.group_weight
         self.candidates = exact_embedding(m.scatter, Q)

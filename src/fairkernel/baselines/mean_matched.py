@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backend import eigh
 from ..rows import TrainingRows, numbers_of_fitted_groups, read_training_rows
-from ..solve import orthonormal_directions, parity_directions
+from ..solve import gap_directions, orthonormal_directions
 from ..validation import check_rows
 
 THRESHOLD = 0.5
@@ -158,7 +158,7 @@ class MeanMatchedRidge(OneToOneFeatureMixin, ClassifierMixin, TransformerMixin, 
         self.matching_ = np.eye(p)
         if self.variant == "V2":
             return
-        D = parity_directions(self.group_means_, np.empty((0, p)), np.empty(0))
+        D = gap_directions(self.group_means_, np.empty((0, p)), np.empty(0))
         D = orthonormal_directions(D, float(np.trace(C)))
         if self.variant == "V1":
             removed = D @ D.T

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ..backend import to_numpy
+from ..criteria import Cells, cells_of
 from ..exceptions import RankWarning, warn
 from ..features import build_features
 from ..kernels import Precomputed, make_kernel
@@ -17,9 +18,9 @@ from ..rows import TrainingRows, read_training_rows
 from ..solve import (
     Embedding,
     exact_embedding,
+    gap_directions,
     matched_second_moments,
     orthonormal_directions,
-    parity_directions,
     printed_embedding,
 )
 from ..validation import check_rows, take_columns
@@ -118,6 +119,11 @@ class FairKernelEstimator(BaseEstimator):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 
+    def _cells(self, rows: TrainingRows) -> Cells:
+        """The groups within strata that the criterion compares."""
+        classes = rows.classes if len(rows.classes) else None
+        return cells_of(self.criterion, rows.sensitive, rows.y, classes, rows.weight)
+
     # Moments ------------------------------------------------------------------------------------------------------
 
     def _learn_features(self, rows: TrainingRows) -> np.ndarray:
@@ -152,22 +158,24 @@ class FairKernelEstimator(BaseEstimator):
 
     def _no_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
         """Moments of no rows, with their origin at the mean of the training rows."""
+        cells = self._cells(rows)
         return Moments.empty(
             phi,
             self._targets(rows),
-            n_groups=len(rows.sensitive.groups),
-            n_numeric=rows.sensitive.numeric.shape[1],
+            n_groups=cells.n_cells,
+            n_numeric=cells.numeric.shape[1],
             second_moments=self.objective == "printed" or self.n_moments == 2,
+            strata=cells.strata,
         )
 
     def _add_rows(self, moments: Moments, rows: TrainingRows, phi: np.ndarray, part: Any = slice(None)) -> Moments:
         """The moments with some of the training rows added."""
-        weight = rows.weight[part]
+        weight, cells = rows.weight[part], self._cells(rows)
         return moments.update(
             phi[part],
             self._targets(rows)[part].astype(phi.dtype, copy=False),
-            rows.sensitive.codes[part],
-            rows.sensitive.numeric[part],
+            cells.codes[part],
+            cells.numeric[part],
             # Unit weights are passed as none: the products are then formed without a copy.
             None if (weight == 1.0).all() else weight,
         )
@@ -179,7 +187,7 @@ class FairKernelEstimator(BaseEstimator):
 
     def _gap_directions(self, moments: Moments) -> np.ndarray:
         """Q, an orthonormal basis of the directions whose gap is to vanish."""
-        G = parity_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance)
+        G = gap_directions(moments.group_means, moments.numeric_covariance, moments.numeric_variance, moments.strata)
         return orthonormal_directions(G, float(np.trace(moments.scatter)) / moments.weight)
 
     def _embed(self, moments: Moments, n_components: int | None) -> Embedding:
@@ -247,7 +255,7 @@ def number_of_components(n_components: Any, n_rows: int) -> int | None:
 
 
 def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:
-    """Largest training gap of each score φ·a: over pairs of groups, and |Cov(score, s)|/sd(s) over numeric s.
+    """Largest training gap of each score φ·a: over pairs of groups in a stratum, and |Cov(score, s)|/sd(s).
 
     Parameters
     ----------
@@ -259,7 +267,7 @@ def largest_gap(directions: np.ndarray, moments: Moments) -> np.ndarray:
     ndarray of shape (q,)
     """
     means = moments.group_means @ directions
-    between = means.max(axis=0) - means.min(axis=0)
+    between = np.max([np.ptp(means[list(cells)], axis=0) for cells in moments.strata], axis=0)
     if not moments.n_numeric:
         return between
     deviation = np.sqrt(moments.numeric_variance)[:, None]

@@ -38,12 +38,17 @@ def refuse_conflicts(estimator: Any) -> None:
     ----------
     estimator : estimator
     """
-    if estimator.criterion != "parity":
-        raise NotImplementedError(
-            f"criterion={estimator.criterion!r} arrives with the frontier issue; this version has criterion='parity'."
+    if estimator.criterion != "parity" and estimator.n_moments == 2:
+        raise ValueError(
+            f"n_moments=2 matches variances of whole groups; it does not go with criterion={estimator.criterion!r}."
         )
     if estimator.objective != "printed":
         return
+    if estimator.criterion != "parity":
+        raise ValueError(
+            f"criterion={estimator.criterion!r} goes with objective='discrepancy'; objective='printed' is Eq. 6, which "
+            "compares two groups over all rows."
+        )
     if estimator.n_moments == 2:
         raise ValueError(
             "n_moments=2 matches second moments under objective='discrepancy'; objective='printed' has no such step."

@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from ..criteria import Cells, cells_of
+from ..rows import TrainingRows
 from ..sensitive import warn_of_small_groups
 from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import SHARED
@@ -37,8 +40,9 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
     objective : {"discrepancy", "printed"}, default="discrepancy"
         Eq. 3 itself, or Eq. 6 as printed and symmetrised: a different, indefinite matrix whose least eigenvectors
         have a gap (two groups only).
-    criterion : {"parity"}, default="parity"
-        Which means are to agree.
+    criterion : {"parity", "opportunity", "odds"}, default="parity"
+        Which means are to agree: the groups' over all rows, over the rows of the positive class (the larger of two
+        labels), or within every class. For a numeric y the classes are four bins of equal numbers of rows.
     features : {"landmarks", "exact", "fourier"}, default="landmarks"
         How the kernel becomes finitely many numbers: group-weighted randomly pivoted Cholesky, the same to numerical
         rank, or random Fourier features (which keep no training rows).
@@ -106,7 +110,8 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         Parameters
         ----------
         X : array-like of shape (n, p)
-        y : ignored
+        y : array-like of shape (n,), optional
+            Labels or numbers; needed unless ``criterion="parity"``.
         sensitive_features : array-like of shape (n,) or (n, columns)
             Required unless ``sensitive_feature_ids`` is set.
         sample_weight : array-like of shape (n,), optional
@@ -116,7 +121,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         -------
         FairFeatureEmbedding
         """
-        rows = self._training_rows(X, None, sensitive_features, sample_weight)
+        rows = self._training_rows(X, None if self.criterion == "parity" else y, sensitive_features, sample_weight)
         phi = self._learn_features(rows)
         moments = self._learn_moments(rows, phi)
         k = number_of_components(self.n_components, len(rows.X))
@@ -127,6 +132,19 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         self.eigenvalues_ = np.asarray(found.eigenvalues)
         self.mean_gap_ = largest_gap(directions, moments)
         return self
+
+    def _targets(self, rows: TrainingRows) -> np.ndarray:
+        return np.empty((len(rows.X), 0))
+
+    def _cells(self, rows: TrainingRows) -> Cells:
+        if self.criterion == "parity":
+            return cells_of("parity", rows.sensitive)
+        if rows.y.ndim == 2 and not rows.y.shape[1]:
+            return cells_of(self.criterion, rows.sensitive)  # which says that y is missing
+        if type_of_target(rows.y).startswith("continuous"):
+            return cells_of(self.criterion, rows.sensitive, rows.y, None, rows.weight)
+        classes, numbers = np.unique(rows.y, return_inverse=True)
+        return cells_of(self.criterion, rows.sensitive, numbers, classes)
 
     def transform(self, X: Any) -> np.ndarray:
         """Features of new rows, <φ(x), η_j> = Σ_i α_ij k(x, x_i) (Eq. 8).

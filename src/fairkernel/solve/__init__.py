@@ -1,6 +1,6 @@
 """From moments to directions and coefficients: small dense problems, arrays in, arrays out."""
 
-from .directions import orthonormal_directions, parity_directions
+from .directions import gap_directions, orthonormal_directions
 from .embedding_exact import exact_embedding
 from .embedding_printed import printed_embedding
 from .ridge_path import RidgePath
@@ -11,8 +11,8 @@ __all__ = [
     "Embedding",
     "RidgePath",
     "exact_embedding",
+    "gap_directions",
     "matched_second_moments",
     "orthonormal_directions",
-    "parity_directions",
     "printed_embedding",
 ]

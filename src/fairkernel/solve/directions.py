@@ -8,35 +8,43 @@ Array = Any
 EQUAL_MEANS = 1e-12  # ‖δ‖² below this share of the mean variance: the groups have equal means
 
 
-def parity_directions(group_means: Array, numeric_covariance: Array, numeric_variance: Array) -> Array:
+def gap_directions(
+    group_means: Array,
+    numeric_covariance: Array,
+    numeric_variance: Array,
+    strata: tuple[tuple[int, ...], ...] | None = None,
+) -> Array:
     """Directions whose score must not differ: group-mean differences and covariances with numeric attributes.
 
     With two groups this is the one column δ = mean_u φ − mean_p φ of Eq. 3; G groups give G − 1 columns and each
-    numeric attribute one more.
+    numeric attribute one more. Other criteria ask for the same within strata.
 
     Parameters
     ----------
     group_means : array of shape (groups, m)
     numeric_covariance : array of shape (numeric, m)
     numeric_variance : array of shape (numeric,)
+    strata : tuple of tuple of int, optional
+        Groups to compare with each other; by default all.
 
     Returns
     -------
-    array of shape (m, groups - 1 + numeric)
+    array of shape (m, groups - strata + numeric)
 
     Examples
     --------
     >>> import numpy as np
-    >>> parity_directions(np.array([[1.0, 2.0], [0.0, 5.0]]), np.empty((0, 2)), np.empty(0))
+    >>> gap_directions(np.array([[1.0, 2.0], [0.0, 5.0]]), np.empty((0, 2)), np.empty(0))
     array([[ 1.],
            [-3.]])
     """
     xp = namespace(group_means)
-    between = group_means[:1, :] - group_means[1:, :]
+    strata = strata or (tuple(range(group_means.shape[0])),)
+    between = [group_means[cells[0], :] - group_means[cell, :] for cells in strata for cell in cells[1:]]
     # Per standard deviation of s, so that its unit (years or months) does not matter.
     deviation = xp.sqrt(numeric_variance)
     with_numeric = numeric_covariance / xp.where(deviation > 0, deviation, xp.ones_like(deviation))[:, None]
-    return xp.concat([between, with_numeric], axis=0).T
+    return xp.concat([xp.stack(between), with_numeric] if between else [with_numeric], axis=0).T
 
 
 def orthonormal_directions(G: Array, mean_variance: float) -> Array:
