@@ -75,7 +75,7 @@ class Moments:
         width = m + 1 + q + n_groups + n_numeric
         f64 = xp.float64
         origin = xp.concat(
-            [xp.mean(xp.astype(phi, f64), axis=0), xp.mean(like(targets, phi, dtype=f64), axis=0)], axis=0
+            [xp.mean(xp.astype(phi, f64, copy=False), axis=0), xp.mean(like(targets, phi, dtype=f64), axis=0)], axis=0
         )
         # Rows lose the origin in their own type, so it has to be a number of that type.
         origin = xp.astype(xp.astype(origin, phi.dtype), f64)
@@ -109,7 +109,7 @@ class Moments:
             rows = self._rows(phi[part, ...], targets[part, ...], codes[part], numeric[part])
             # √w on both sides keeps the product symmetric, which BLAS computes in half the time.
             rows = rows if root is None else rows * root
-            total = total + xp.astype(rows.T @ rows, xp.float64)
+            total = total + xp.astype(rows.T @ rows, xp.float64, copy=False)
             if by_group is not None:
                 by_group = by_group + self._group_products(rows[:, : self.n_features + 1], codes[part])
         return replace(self, total=total, by_group=by_group)

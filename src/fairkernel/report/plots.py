@@ -93,8 +93,11 @@ def sensitivity_plot(points: list[dict], *, title: str, axis: str, constant_erro
     left.plot(places, [p["noise_floor"] for p in points], "_", markersize=22, color="0.45", label="noise floor")
     left.set_ylim(bottom=0)
     right.axhline(constant_error, color="black", linewidth=0.9, linestyle=(0, (1, 3)), label="constant prediction")
-    for axes in (left, right):
-        axes.legend(fontsize=8, framealpha=1.0, edgecolor="0.8")
+    # Below the panels, where it hides no mark.
+    marks = dict(
+        zip(*(left.get_legend_handles_labels()[i] + right.get_legend_handles_labels()[i] for i in (1, 0)), strict=True)
+    )
+    figure.legend(marks.values(), marks.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     file = io.BytesIO()
     # The date would make the same figure another file.
     figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
