@@ -8,6 +8,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit, kl_div, logit
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from ..exceptions import warn
 from ..rows import TrainingRows
@@ -116,19 +117,21 @@ def lowest_minimum(problem: PrejudiceObjective, max_iter: int, tol: float) -> tu
             options={"maxiter": max_iter, "maxfun": 2 * max_iter + 100, "gtol": gtol, "ftol": 0.0, "maxcor": 20},
         )
 
-    zero = np.zeros(problem.n_parameters)
-    runs = [descend(0.0, zero)]
-    eta = FIRST_STEP
-    while eta < problem.eta:
-        runs.append(descend(eta, runs[-1].x))
-        eta *= STEP_FACTOR
-    if problem.eta > 0:
-        ends = [descend(problem.eta, start) for start in (runs[-1].x, runs[0].x, zero)]
-        best = min(ends, key=lambda run: run.fun)
-        runs += ends
-    else:
-        best = runs[0]
-    w, steepest = _finish(problem, best.x)
+    # NumPy and SciPy bring a thread pool each; taking turns on small problems, the idle one starves the other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        zero = np.zeros(problem.n_parameters)
+        runs = [descend(0.0, zero)]
+        eta = FIRST_STEP
+        while eta < problem.eta:
+            runs.append(descend(eta, runs[-1].x))
+            eta *= STEP_FACTOR
+        if problem.eta > 0:
+            ends = [descend(problem.eta, start) for start in (runs[-1].x, runs[0].x, zero)]
+            best = min(ends, key=lambda run: run.fun)
+            runs += ends
+        else:
+            best = runs[0]
+        w, steepest = _finish(problem, best.x)
     if steepest > gtol:
         warn(
             f"PrejudiceRemover did not converge at eta={problem.eta}: the largest partial derivative is "

@@ -94,9 +94,10 @@ def sensitivity_plot(points: list[dict], *, title: str, axis: str, constant_erro
     left.set_ylim(bottom=0)
     right.axhline(constant_error, color="black", linewidth=0.9, linestyle=(0, (1, 3)), label="constant prediction")
     # Below the panels, where it hides no mark.
-    marks = dict(
-        zip(*(left.get_legend_handles_labels()[i] + right.get_legend_handles_labels()[i] for i in (1, 0)), strict=True)
-    )
+    marks = {}
+    for axes in (left, right):
+        handles, labels = axes.get_legend_handles_labels()
+        marks.update(zip(labels, handles, strict=True))
     figure.legend(marks.values(), marks.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     file = io.BytesIO()
     # The date would make the same figure another file.
