@@ -28,6 +28,7 @@ LAYERS = (  # from the ground up; a module imports from the layers below its own
 )
 NEIGHBOURS = {  # (who, whom) within one layer
     ("backend", "exceptions"),
+    ("baselines", "estimators"),
     ("features", "kernels"),
     ("features", "validation"),
     ("kernels", "validation"),

@@ -225,6 +225,11 @@ class Moments:
         return self.origin[None, : self.n_features] + sums / self.group_weight[:, None]
 
     @property
+    def attribute_cross(self) -> Array:
+        """Σ w (s − mean)(φ − mean)ᵀ for every group indicator and numeric column s, a row each."""
+        return self._centred(slice(self._groups.start, self._numeric.stop), slice(0, self.n_features))
+
+    @property
     def numeric_covariance(self) -> Array:
         """Covariance of each numeric column with φ within its stratum, shape (n_numeric, n_features)."""
         return self._within_strata(slice(0, self.n_features))

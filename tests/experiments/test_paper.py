@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from fairkernel.cli import main
 from fairkernel.experiments.closest import closest_setting
 from fairkernel.experiments.context import error_and_sd, read_rows
 from fairkernel.experiments.findings import compas_label, crime_leak, printed_matrix
@@ -17,7 +18,7 @@ from fairkernel.experiments.reproduce import Configuration, reproduce
 from fairkernel.experiments.spec import POLYNOMIAL, SIGMOID, TABLE_METHODS, TABLES
 from fairkernel.experiments.trial import run_trial
 from fairkernel.metrics import error_rate, statistical_disparity
-from fairkernel.report.reproduction import reproduction_markdown, table_markdown, trials_csv
+from fairkernel.report.reproduction import reproduction_markdown, table_cells, trials_csv
 
 FAST = ("FKR-F2E", "FRR", "Constant")
 
@@ -58,6 +59,36 @@ def test_rows_are_scaled_on_the_training_rows_and_s_is_among_the_inputs_only_if_
     assert (len(rows.X), len(rows.X_test)) == (1494, 499)
     np.testing.assert_allclose(rows.X.mean(axis=0), 0.0, atol=1e-12)
     assert rows.X.shape[1] == blind.X.shape[1] + 1 == 100
+
+
+@pytest.mark.data
+def test_seeded_shuffles_are_three_quarters_and_repeat():
+    table = Configuration(seed=7).table("crime")
+    first, again, other = (read_rows(table, shuffle, include_sensitive=False) for shuffle in (0, 0, 1))
+    assert (len(first.X), len(first.X_test)) == (1494, 499)
+    np.testing.assert_array_equal(first.X, again.X)
+    assert not np.array_equal(first.y, other.y)
+    with pytest.raises(ValueError, match="trials=60 must be between 1 and 50"):
+        Configuration(trials=60)
+    assert Configuration(trials=60, seed=7).trials == 60
+
+
+@pytest.mark.data
+def test_the_command_writes_everything_and_resumes(tmp_path, capsys):
+    arguments = ["reproduce", "--data", "crime", "--methods", "FKR-F2E", "Constant", "--trials", "2", "--jobs", "1"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    written = {path.name for path in tmp_path.iterdir()}
+    figures = {f"figure-{i}.{kind}" for i in (1, 2) for kind in ("png", "svg")}
+    assert written == {"results.jsonl", "trials.csv", "REPRODUCTION.md", "reproduction.html", *figures}
+    page = (tmp_path / "reproduction.html").read_text()
+    assert "Content-Security-Policy" in page
+    assert "http://" not in page
+    assert "https://" not in page
+    before = (tmp_path / "results.jsonl").read_bytes()
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "results.jsonl").read_bytes() == before
+    assert main([*arguments, "--select", "error", "--out", str(tmp_path)]) == 1
+    assert "holds results of another configuration (different: select)" in capsys.readouterr().err
 
 
 @pytest.mark.data
@@ -193,7 +224,8 @@ def test_the_page_says_whether_the_constant_is_beaten_and_marks_the_cells(trials
     page = reproduction_markdown({"Crime": rows}, [], [], {"command": "`x`"}, ["figure-1.png"])
     assert re.search(r"FKR-F2E has lower error than the constant predictor: paired difference -0\.0[23]\d\d \[-", page)
     assert "![figure-1.png](figure-1.png)" in page
-    line = next(line for line in table_markdown(rows).splitlines() if line.startswith("| FKR-F2E"))
+    line = next(line for line in page.splitlines() if line.startswith("| FKR-F2E |"))
+    assert table_cells(rows)[0] == [cell.strip() for cell in line.strip("|").split("|")]
     assert "0.0392 ± 0.0267" in line
     assert "△" in line  # .17 is above .1384 + .0125
     assert line.count("|") == 9

@@ -2,6 +2,7 @@
 
 from .fair_pca import FairPCA
 from .mean_matched import MeanMatchedRidge
+from .penalised import PenalisedKernelRegressor
 from .prejudice_remover import PrejudiceRemover
 
-__all__ = ["FairPCA", "MeanMatchedRidge", "PrejudiceRemover"]
+__all__ = ["FairPCA", "MeanMatchedRidge", "PenalisedKernelRegressor", "PrejudiceRemover"]

@@ -10,7 +10,7 @@ from typing import Any
 from ..experiments.findings import findings
 from ..experiments.paper import figure_points, summarise
 from ..experiments.reproduce import Configuration, closest_settings, reproduce
-from ..report import plots, reproduction
+from ..report import html, plots, reproduction
 from .terminal import Progress, console_on, prepare_folder, require, whole, write
 
 
@@ -32,6 +32,9 @@ def add_arguments(subparsers: Any) -> None:
     parser.add_argument("--objective", choices=("discrepancy", "printed"), default=standard.objective)
     parser.add_argument("--keep-leak", action="store_true", help="keep Crime's column that the label is a function of")
     parser.add_argument("--no-figures", dest="figures", action="store_false", help="leave Figures 1 and 2 out")
+    parser.add_argument(
+        "--seed", type=whole(at_least=0), metavar="S", help="draw the shuffles instead of taking the published ones"
+    )
     parser.add_argument("--jobs", type=whole(at_least=1), default=os.cpu_count() or 1, metavar="N")
     parser.add_argument(
         "--out", type=Path, default=Path("fairkernel-reproduction"), metavar="DIR", help="default: %(default)s"
@@ -41,7 +44,7 @@ def add_arguments(subparsers: Any) -> None:
 
 def run_reproduction(arguments: argparse.Namespace) -> None:
     """Trials into a results file, then tables, figures and REPRODUCTION.md."""
-    require("reproduce", "matplotlib", "rich")
+    require("reproduce", "jinja2", "matplotlib", "rich")
     console = console_on()
     configuration = Configuration(
         tables=tuple(arguments.data),
@@ -51,6 +54,7 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
         objective=arguments.objective,
         keep_leak=arguments.keep_leak,
         figures=arguments.figures,
+        seed=arguments.seed,
     )
     prepare_folder(arguments.out)
     start = time.perf_counter()
@@ -65,7 +69,8 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
     files = {"trials.csv": reproduction.trials_csv(trials).encode(), **_figures(tables.get("crime", []))}
     run = {
         "command": f"`{_command(arguments, configuration)}`",
-        "trials": f"{configuration.trials} of the 50 published shuffles; settings: {configuration.select}",
+        "trials": f"{configuration.trials} {'published' if configuration.seed is None else 'random'} shuffles; "
+        f"settings: {configuration.select}",
         "versions": ", ".join(f"{name} {number}" for name, number in configuration.header()["versions"].items()),
     }
     closest = closest_settings(configuration, jobs=arguments.jobs)
@@ -73,6 +78,19 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
     found = findings(configuration.trials)
     images = [name for name in files if name.endswith(".png")]
     files["REPRODUCTION.md"] = reproduction.reproduction_markdown(titled, closest, found, run, images).encode()
+    page = {
+        "tables": {
+            title: {"cells": reproduction.table_cells(rows), "verdict": reproduction.verdict(rows)}
+            for title, rows in titled.items()
+        },
+        "headers": reproduction.HEADERS,
+        "legend": reproduction.LEGEND,
+        "closest": _with_headers(*reproduction.closest_cells(closest)) if closest else [],
+        "closest_legend": reproduction.CLOSEST,
+        "findings": found,
+        "run": run,
+    }
+    files["reproduction.html"] = html.render_reproduction(page, [files[name] for name in images]).encode()
     for name, content in files.items():
         write(arguments.out / name, content)
     seconds = time.perf_counter() - start
@@ -81,6 +99,10 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
     console.print(f"{len(trials)} trials, {seconds:.0f} s in this run with {arguments.jobs} jobs")
     for name in ("results.jsonl", *files):
         console.print(f"wrote {arguments.out / name}", soft_wrap=True)
+
+
+def _with_headers(headers: list[str], cells: list[list[str]]) -> list[list[str]]:
+    return [headers, *cells]
 
 
 def _command(arguments: argparse.Namespace, configuration: Configuration) -> str:
@@ -92,6 +114,7 @@ def _command(arguments: argparse.Namespace, configuration: Configuration) -> str
     parts += ["--trials", str(configuration.trials), "--select", shlex.quote(configuration.select)]
     if configuration.objective != standard.objective:
         parts += ["--objective", configuration.objective]
+    parts += [] if configuration.seed is None else ["--seed", str(configuration.seed)]
     parts += ["--keep-leak"] * configuration.keep_leak + ["--no-figures"] * (not configuration.figures)
     return " ".join(parts)
 

@@ -70,12 +70,15 @@ class FairKernelRidge(FairKernelEstimator):
     def _fit_scores(self, rows: TrainingRows) -> None:
         moments = self._learn_moments(rows, self._learn_features(rows))
         path = self._path(moments, number_of_components(self.n_components, len(rows.X)))
-        a = path.coefficients(self.alpha, self.disparity_kept)
+        a = self._coefficients(path, moments)
         self.n_components_ = path.e.shape[0]
         warn_of_small_groups(rows.sensitive, None if self.n_components is None else self.n_components_)
         self.coef_ = np.asarray(self._features.lift(a))
         self.intercept_ = np.asarray(moments.target_mean - moments.feature_mean @ a)
         self.mean_gap_ = largest_gap(a, moments)
+
+    def _coefficients(self, path: RidgePath, moments: Moments) -> np.ndarray:
+        return path.coefficients(self.alpha, self.disparity_kept)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

@@ -16,6 +16,7 @@ from .selection import Rule
 from .spec import LEVELS, PENALTIES, ROWS_PER_COMPONENT, KernelSetting, Table
 
 FOLDS = 5
+TRAINING_SHARE = 0.75
 SEARCH_FEATURES = 250  # landmarks while settings are compared; the chosen one is refitted with more
 
 
@@ -143,7 +144,7 @@ def _loaded(load: Any, include_sensitive: bool) -> Any:
 
 
 def read_rows(table: Table, shuffle: int, *, include_sensitive: bool) -> Rows:
-    """The rows of one published shuffle.
+    """The rows of one shuffle.
 
     Parameters
     ----------
@@ -157,7 +158,11 @@ def read_rows(table: Table, shuffle: int, *, include_sensitive: bool) -> Rows:
     Rows
     """
     bunch = _loaded(table.load, include_sensitive)
-    train, test = bunch.splits[shuffle]
+    if table.seed is None:
+        train, test = bunch.splits[shuffle]
+    else:
+        order = np.random.default_rng([table.seed, shuffle]).permutation(len(bunch.target))
+        train, test = np.split(order, [int(TRAINING_SHARE * len(order))])
     scaler = StandardScaler().fit(bunch.data[train])
     X, s = scaler.transform(bunch.data), np.ravel(bunch.sensitive_features)
     return Rows(X[train], bunch.target[train], s[train], X[test], bunch.target[test], s[test])

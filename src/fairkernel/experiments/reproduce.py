@@ -41,6 +41,8 @@ class Configuration:
     keep_leak : bool
         Keep the column of Crime that the label is a function of.
     figures : bool
+    seed : int, optional
+        Of random shuffles in place of the published ones.
     """
 
     tables: tuple[str, ...] = tuple(TABLES)
@@ -50,19 +52,20 @@ class Configuration:
     objective: str = "discrepancy"
     keep_leak: bool = False
     figures: bool = True
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         Rule.parse(self.select)
         _refuse_unknown("data", self.tables, list(TABLES))
         _refuse_unknown("methods", self.methods, [method.name for method in TABLE_METHODS])
-        if not 1 <= self.trials <= PUBLISHED_SHUFFLES:
+        if self.trials < 1 or (self.seed is None and self.trials > PUBLISHED_SHUFFLES):
             raise ValueError(
                 f"trials={self.trials} must be between 1 and {PUBLISHED_SHUFFLES}, the published shuffles."
             )
 
     def table(self, name: str) -> Table:
         """A data set with what this configuration changes in it."""
-        return CRIME_WITH_LEAK if name == "crime" and self.keep_leak else TABLES[name]
+        return replace(CRIME_WITH_LEAK if name == "crime" and self.keep_leak else TABLES[name], seed=self.seed)
 
     def methods_on(self, name: str) -> tuple[Method, ...]:
         """The methods to run on a data set."""
@@ -88,6 +91,7 @@ class Configuration:
             "objective": self.objective,
             "keep_leak": self.keep_leak,
             "figures": self.figures,
+            "seed": self.seed,
             "versions": {
                 "fairkernel": __version__,
                 "python": platform.python_version(),

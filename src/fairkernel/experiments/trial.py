@@ -19,15 +19,15 @@ def run_trial(table: Table, methods: tuple[Method, ...], shuffle: int, select: s
     table : Table
     methods : tuple of Method
     shuffle : int
-        Which of the 50 published shuffles, from 0.
+        Which of the table's shuffles, from 0; also the seed of whatever is drawn.
     select : str
         See ``Rule.parse``.
 
     Returns
     -------
     dict
-        "table", "shuffle" and "results": one dict per method with its settings, error, SD, positive rate, mean gap
-        and seconds.
+        "table", "shuffle", "seed" and "results": one dict per method with its settings, error, SD, positive rate, mean
+        gap and seconds.
     """
     rows = read_rows(table, shuffle, include_sensitive=True)
     types = tuple({TYPES[method.kind] for method in methods if method.kind in TYPES})
@@ -38,7 +38,7 @@ def run_trial(table: Table, methods: tuple[Method, ...], shuffle: int, select: s
             start = time.perf_counter()
             outcome = RUN[method.kind](method, trial)
             results[method.name] = {**_measured(outcome, rows), "seconds": time.perf_counter() - start}
-    return {"table": table.name, "shuffle": shuffle, "results": results}
+    return {"table": table.name, "shuffle": shuffle, "seed": shuffle, "results": results}
 
 
 def _measured(outcome: Outcome, rows: Rows) -> dict[str, Any]:

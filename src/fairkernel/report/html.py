@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +24,27 @@ def render(page: dict[str, Any], plot_png: bytes) -> str:
     -------
     str
     """
+    return _fill("demo.html", **page, plot=base64.b64encode(plot_png).decode())
+
+
+def render_reproduction(page: dict[str, Any], figures_png: Sequence[bytes]) -> str:
+    """Fill the template of the reproduction's page.
+
+    Parameters
+    ----------
+    page : dict
+        ``tables`` (title → "cells" and "verdict"), ``headers``, ``legend``, ``closest`` (cells, headers first),
+        ``closest_legend``, ``findings`` and ``run`` (name → text).
+    figures_png : sequence of bytes
+
+    Returns
+    -------
+    str
+    """
+    return _fill("reproduction.html", **page, plots=[base64.b64encode(png).decode() for png in figures_png])
+
+
+def _fill(name: str, **values: Any) -> str:
     jinja2 = _import_jinja2()
     templates = files(__package__) / "templates"
     environment = jinja2.Environment(
@@ -30,12 +52,10 @@ def render(page: dict[str, Any], plot_png: bytes) -> str:
     )
     environment.filters |= {"show": show, "show_interval": show_interval}
     style = (templates / "style.css").read_text("utf-8")
-    template = environment.from_string((templates / "demo.html").read_text("utf-8"))
-    return template.render(
-        **page,
+    return environment.from_string((templates / name).read_text("utf-8")).render(
+        **values,
         style=environment.filters["safe"](style),
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        plot=base64.b64encode(plot_png).decode(),
     )
 
 

@@ -94,7 +94,7 @@ def sensitivity_plot(points: list[dict], *, title: str, axis: str, constant_erro
     left.set_ylim(bottom=0)
     right.axhline(constant_error, color="black", linewidth=0.9, linestyle=(0, (1, 3)), label="constant prediction")
     # Below the panels, where it hides no mark.
-    marks = {}
+    marks: dict[str, Any] = {}
     for axes in (left, right):
         handles, labels = axes.get_legend_handles_labels()
         marks.update(zip(labels, handles, strict=True))

@@ -30,36 +30,39 @@ CLOSEST = (
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
 
 
-def table_markdown(rows: Sequence[Any]) -> str:
-    """One table of Table I, ours beside the published number.
+def table_cells(rows: Sequence[Any]) -> list[list[str]]:
+    """One table of Table I, ours beside the published number, as text.
 
     Parameters
     ----------
     rows : sequence of Row
-        See ``fairkernel.experiments.paper.Row``.
+        See ``fairkernel.experiments.paper.Row``; those of figures are left out.
 
     Returns
     -------
-    str
+    list of list of str
+        One list per method, in the order of ``HEADERS``.
     """
-    lines = [
-        "| " + " | ".join(HEADERS) + " |",
-        "|---" * len(HEADERS) + "|",
+    return [_cells(row) for row in rows if not row.method.startswith("Figure")]
+
+
+def _cells(row: Any) -> list[str]:
+    published = row.published
+    return [
+        row.method,
+        _pair(published.sd, published.sd_deviation) if published else "",
+        _pair(row.sd.mean, row.sd.deviation) + (_mark(row, 0) if published else ""),
+        _pair(published.error, published.error_deviation) if published else "",
+        _pair(row.error.mean, row.error.deviation) + (_mark(row, 1) if published else ""),
+        f"{row.positive_rate:.4f}",
+        f"{row.noise_floor:.4f}",
+        "" if row.against_constant is None else _difference(row.against_constant),
     ]
-    for row in rows:
-        published = row.published
-        cells = [
-            row.method,
-            _pair(published.sd, published.sd_deviation) if published else "",
-            _pair(row.sd.mean, row.sd.deviation) + (_mark(row, 0) if published else ""),
-            _pair(published.error, published.error_deviation) if published else "",
-            _pair(row.error.mean, row.error.deviation) + (_mark(row, 1) if published else ""),
-            f"{row.positive_rate:.4f}",
-            f"{row.noise_floor:.4f}",
-            "" if row.against_constant is None else _difference(row.against_constant),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+
+
+def _markdown(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    lines = [headers, ["---"] * len(headers), *cells]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def reproduction_markdown(
@@ -92,19 +95,22 @@ def reproduction_markdown(
         LEGEND,
     ]
     for title, rows in tables.items():
-        parts += [f"## {title}", table_markdown([row for row in rows if not row.method.startswith("Figure")])]
-        parts += [sentence for row in rows if (sentence := _verdict(row))]
+        parts += [f"## {title}", _markdown(HEADERS, table_cells(rows)), verdict(rows)]
     if figures:
         parts += ["## Figures", *(f"![{name}]({name})" for name in figures)]
     if closest:
-        parts += ["## Can a setting of the rival's family give the published cell?", CLOSEST, closest_markdown(closest)]
+        parts += [
+            "## Can a setting of the rival's family give the published cell?",
+            CLOSEST,
+            _markdown(*closest_cells(closest)),
+        ]
     parts.append("## What we found")
     parts += [f"### {finding.title}\n\n{finding.text}" for finding in findings]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def closest_markdown(closest: Sequence[Any]) -> str:
-    """The nearest setting of each rival.
+def closest_cells(closest: Sequence[Any]) -> tuple[list[str], list[list[str]]]:
+    """The nearest setting of each rival, as text.
 
     Parameters
     ----------
@@ -113,19 +119,15 @@ def closest_markdown(closest: Sequence[Any]) -> str:
 
     Returns
     -------
-    str
+    headers, cells
     """
-    lines = [
-        "| table | method | SD, error of the nearest setting | distance | verdict | nearest setting |",
-        "|---|---|---|---|---|---|",
-    ]
+    headers = ["table", "method", "SD, error of the nearest setting", "distance", "verdict", "nearest setting"]
+    cells = []
     for found in closest:
         hit = "this setting gives the cell" if found.deviations <= 1 else f"none of {found.n_settings} settings does"
-        lines.append(
-            f"| {found.table} | {found.method} | {found.sd:.4f}, {found.error:.4f} | {found.deviations:.2f} | {hit} | "
-            f"{found.settings} |"
-        )
-    return "\n".join(lines)
+        figures = f"{found.sd:.4f}, {found.error:.4f}"
+        cells.append([found.table, found.method, figures, f"{found.deviations:.2f}", hit, found.settings])
+    return headers, cells
 
 
 def _pair(mean: float, deviation: float) -> str:
@@ -145,20 +147,31 @@ def _mark(row: Any, which: int) -> str:
     return " ▽" if ours < published else " △"
 
 
-def _verdict(row: Any) -> str:
-    """Whether the paper's method beats the constant predictor."""
-    if row.method != "FKR-F2E" or row.against_constant is None:
+def verdict(rows: Sequence[Any]) -> str:
+    """Whether the paper's method beats the constant predictor, in a sentence.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+
+    Returns
+    -------
+    str
+        Empty where one of the two was not run.
+    """
+    row = next((row for row in rows if row.method == "FKR-F2E"), None)
+    if row is None or row.against_constant is None:
         return ""
     found = row.against_constant
     if found.high < 0:
-        verdict = "has lower error than the constant predictor"
+        says = "has lower error than the constant predictor"
     elif found.low > 0:
-        verdict = "has higher error than the constant predictor"
+        says = "has higher error than the constant predictor"
     else:
-        verdict = "cannot be told from the constant predictor by its error"
+        says = "cannot be told from the constant predictor by its error"
     beside = "below" if row.sd.mean < row.noise_floor else "above"
     return (
-        f"FKR-F2E {verdict}: paired difference {_difference(found)} over {row.trials} shuffles, at SD "
+        f"FKR-F2E {says}: paired difference {_difference(found)} over {row.trials} shuffles, at SD "
         f"{row.sd.mean:.4f} ({beside} its noise floor of {row.noise_floor:.4f}; the constant's SD is 0)."
     )
 

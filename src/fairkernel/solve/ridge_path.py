@@ -92,7 +92,31 @@ class RidgePath:
         Hb, HCQ = self.Hb[:k, :], self.HCQ[:k, :]
         if self.Q.shape[1] == 0 or disparity_kept == 0.0:
             return H @ (filtered * Hb)
-        r = self.Q.shape[1]
-        S = self.QCQ + alpha * identity(r, self.e) - HCQ.T @ (filtered * HCQ)
-        u = disparity_kept * solve(S, self.Qb - HCQ.T @ (filtered * Hb))
+        u = disparity_kept * self._gap_part(alpha, k, None)
         return self.Q @ u + H @ (filtered * (Hb - HCQ @ u))
+
+    def penalised(self, alpha: float, penalty: Array, k: int | None = None) -> Array:
+        """Coefficients of the score on φ when its gap is penalised instead of set: FKRR's raw form.
+
+        Parameters
+        ----------
+        alpha : float
+        penalty : array of shape (r, r)
+            μ QᵀGGᵀQ: what the penalty on the score adds to the normal equations in the coordinates u.
+        k : int, optional
+            Use the first k components only.
+
+        Returns
+        -------
+        array of shape (m, q)
+        """
+        k = self.e.shape[0] if k is None else k
+        u = self._gap_part(alpha, k, penalty)
+        filtered = 1.0 / (self.e[:k] + alpha)[:, None]
+        return self.Q @ u + self.H[:, :k] @ (filtered * (self.Hb[:k, :] - self.HCQ[:k, :] @ u))
+
+    def _gap_part(self, alpha: float, k: int, penalty: Array | None) -> Array:
+        """u of the unconstrained (or penalised) solution: the embedding is eliminated first."""
+        Hb, HCQ, filtered = self.Hb[:k, :], self.HCQ[:k, :], 1.0 / (self.e[:k] + alpha)[:, None]
+        S = self.QCQ + alpha * identity(self.Q.shape[1], self.e) - HCQ.T @ (filtered * HCQ)
+        return solve(S if penalty is None else S + penalty, self.Qb - HCQ.T @ (filtered * Hb))
