@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.model_selection import GridSearchCV
 
@@ -13,6 +14,8 @@ from fairkernel import FairKernelRegressor
 from fairkernel.kernels import (
     NAMED,
     RBF,
+    ColumnScaled,
+    Exponential,
     Laplacian,
     Linear,
     Polynomial,
@@ -35,6 +38,8 @@ KERNELS = [
     Sigmoid(0.2, -0.1),
     RBF(0.7),
     Laplacian(0.4),
+    Exponential(0.6),
+    ColumnScaled(Exponential(0.6), np.array([0.0, 0.5, 1.0, 2.0])),
     RBF(0.7) + Linear(),
     RBF(0.7) * Polynomial(0.1, 2),
     3.0 * Laplacian(0.4) + RBF(1.0) * Linear(),
@@ -46,7 +51,7 @@ def by_text(kernel):
     return type(kernel).__name__
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMED) - {"precomputed"}))
+@pytest.mark.parametrize("name", sorted(set(NAMED) - {"precomputed", "exponential"}))
 def test_named_kernel_with_default_parameters_is_scikit_learns(name):
     ours = make_kernel(name, X.shape[1], **PARAMETERS)(X, Z)
     np.testing.assert_allclose(ours, pairwise_kernels(X, Z, metric=name), rtol=1e-12, atol=1e-14)
@@ -68,14 +73,53 @@ def test_named_kernel_with_its_own_parameters_is_scikit_learns(name, parameters)
     np.testing.assert_allclose(ours, pairwise_kernels(X, Z, metric=name, **parameters), rtol=1e-11)
 
 
+@pytest.mark.parametrize("gamma", [None, 0.01, 3.0])
+def test_the_exponential_kernel_is_a_matern_kernel_of_smoothness_one_half(gamma):
+    ours = make_kernel("exponential", 4, **{**PARAMETERS, "gamma": gamma})(X, Z)
+    np.testing.assert_allclose(ours, Matern(length_scale=1 / (gamma or 1 / 4), nu=0.5)(X, Z), rtol=1e-11)
+
+
+def test_a_row_has_exponential_kernel_one_with_itself_however_far_from_the_origin():
+    np.testing.assert_array_equal(np.diag(Exponential(1.0)(X + 1e6, X + 1e6)), 1.0)
+
+
+def test_scaled_columns_are_the_kernel_of_columns_multiplied_first():
+    scales = np.array([0.0, 0.5, 1.0, 2.0])
+    np.testing.assert_allclose(ColumnScaled(RBF(0.7), scales)(X, Z), RBF(0.7)(X * scales, Z * scales))
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.7), Exponential(0.6)], ids=by_text)
+def test_gradient_agrees_with_finite_differences(kernel):
+    scaled, c, h = ColumnScaled(kernel, np.array([0.0, 0.5, 1.0, 2.0])), RNG.normal(size=len(Z)), 1e-6
+    found = scaled.gradient(X, Z, c)
+    for j, step in enumerate(h * np.eye(4)):
+        slope = (scaled(X + step, Z) @ c - scaled(X - step, Z) @ c) / (2 * h)
+        np.testing.assert_allclose(found[:, j], slope, atol=1e-8)
+
+
+def test_the_exponential_kernels_gradient_is_zero_at_its_kink():
+    np.testing.assert_array_equal(ColumnScaled(Exponential(1.0), np.ones(4)).gradient(Z[:1], Z[:1], np.ones(1)), 0.0)
+
+
+@pytest.mark.parametrize("scales", [[-1.0, 1, 1, 1], [np.nan, 1, 1, 1], [[1.0, 1, 1, 1]]])
+def test_scales_that_are_no_scales_are_refused(scales):
+    with pytest.raises(ValueError, match="scales must be finite numbers >= 0, one per column"):
+        ColumnScaled(RBF(1.0), np.array(scales))
+
+
+def test_one_scale_per_column_is_needed():
+    with pytest.raises(ValueError, match="4 scales for 5 columns"):
+        ColumnScaled(RBF(1.0), np.ones(4)).resolve(5)
+
+
 def test_a_fractional_degree_is_scikit_learns_where_the_base_is_positive():
     A, B = np.abs(X), np.abs(Z)
     ours = make_kernel("poly", 4, gamma=None, degree=2.5, coef0=1.0)(A, B)
     np.testing.assert_allclose(ours, pairwise_kernels(A, B, metric="poly", degree=2.5), rtol=1e-12)
 
 
-def test_every_kernel_name_is_one_of_scikit_learns():
-    assert set(NAMED) - {"precomputed"} <= set(PAIRWISE_KERNEL_FUNCTIONS)
+def test_every_kernel_name_but_the_exponential_is_one_of_scikit_learns():
+    assert set(NAMED) - {"precomputed", "exponential"} <= set(PAIRWISE_KERNEL_FUNCTIONS)
 
 
 def test_gamma_none_is_one_over_the_columns_everywhere_in_an_expression():
