@@ -38,6 +38,34 @@ class Cells:
     def n_cells(self) -> int:
         return sum(map(len, self.strata))
 
+    def rate_weights(self, weight: np.ndarray) -> np.ndarray:
+        """Columns W with Wᵀd = the rates of decisions d: each cell's mean, then covariances with standardised numbers.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+            Rows' weights.
+
+        Returns
+        -------
+        ndarray of shape (n, cells + numeric columns)
+        """
+        columns = [weight * (self.codes == cell) for cell in range(self.n_cells)]
+        each = self.numeric.shape[1] // len(self.strata)
+        for i, cells in enumerate(self.strata):
+            inside = weight * np.isin(self.codes, cells)
+            for s in self.numeric.T[i * each : (i + 1) * each]:
+                centred = s - inside @ s / inside.sum()
+                deviation = np.sqrt(inside @ centred**2 / inside.sum())
+                columns.append(inside * centred / (deviation if deviation > 0 else 1.0))
+        totals = [np.abs(column).sum() for column in columns[: self.n_cells]]
+        totals += [sum(totals[cell] for cell in cells) for cells in self.strata for _ in range(each)]
+        return np.stack(columns, axis=1) / np.array(totals)
+
+    def take(self, rows: np.ndarray) -> "Cells":
+        """The same cells for some of the rows."""
+        return Cells(self.codes[rows], self.strata, self.numeric[rows])
+
 
 def cells_of(
     criterion: str,

@@ -42,3 +42,7 @@ class IndefiniteKernelWarning(FairKernelWarning):
 
 class RankWarning(FairKernelWarning):
     """More components were asked for than the data supports."""
+
+
+class DecisionGapWarning(FairKernelWarning):
+    """A tolerance on the gap of decisions is out of reach, or too small to be verified."""

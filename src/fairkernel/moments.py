@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .backend import like, namespace
+from .backend import like, namespace, to_numpy
 
 Array = Any
 ROWS_AT_A_TIME = 8192  # the stacked rows [φ | 1 | y | s] are a copy: keep it small
@@ -228,6 +228,30 @@ class Moments:
     def attribute_cross(self) -> Array:
         """Σ w (s − mean)(φ − mean)ᵀ for every group indicator and numeric column s, a row each."""
         return self._centred(slice(self._groups.start, self._numeric.stop), slice(0, self.n_features))
+
+    @property
+    def attribute_mean(self) -> Array:
+        """Mean of every group indicator and numeric column s."""
+        return self.total[self._groups.start : self._numeric.stop, self._ones] / self.weight
+
+    @property
+    def standardising(self) -> Array:
+        """T of shape (attributes, attributes): E[s | x] @ T is p(group | x)/π and the standardised E[s | x].
+
+        A numeric column is standardised within its stratum, and divided by the stratum's share of the weight.
+        """
+        share, each = to_numpy(self.attribute_mean[: self.n_groups]), self.n_numeric // len(self.strata)
+        T = np.zeros((self.n_groups + self.n_numeric,) * 2)
+        T[range(self.n_groups), range(self.n_groups)] = 1.0 / share
+        deviation = np.sqrt(np.maximum(to_numpy(self.numeric_variance), 0.0)) if self.n_numeric else np.empty(0)
+        for i, cells in enumerate(self.strata):
+            inside = share[list(cells)].sum()
+            for j in range(i * each, (i + 1) * each):
+                column, scale = self.n_groups + j, inside * (deviation[j] if deviation[j] > 0 else 1.0)
+                T[column, column] = 1.0 / scale
+                # The column is zero outside its stratum: its mean inside is its mean divided by the share.
+                T[list(cells), column] = -float(self.attribute_mean[column]) / inside / scale
+        return like(T, self.total)
 
     @property
     def numeric_covariance(self) -> Array:

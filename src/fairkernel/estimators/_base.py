@@ -12,7 +12,7 @@ from ..backend import to_numpy
 from ..criteria import Cells, cells_of
 from ..exceptions import RankWarning, warn
 from ..features import build_features
-from ..kernels import Precomputed, make_kernel
+from ..kernels import Kernel, Precomputed, make_kernel
 from ..moments import Moments
 from ..rows import TrainingRows, read_training_rows
 from ..solve import (
@@ -128,14 +128,7 @@ class FairKernelEstimator(BaseEstimator):
 
     def _learn_features(self, rows: TrainingRows) -> np.ndarray:
         """Build the feature map on the training rows and return them under it."""
-        kernel = make_kernel(
-            self.kernel,
-            rows.X.shape[1],
-            kernel_params=self.kernel_params,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-        )
+        kernel, n_features = self._choose_kernel(rows)
         X = rows.X[:, rows.positions] if isinstance(kernel, Precomputed) else rows.X
         features = build_features(
             kernel,
@@ -143,7 +136,7 @@ class FairKernelEstimator(BaseEstimator):
             rows.sensitive.codes,
             rows.weight,
             kind=self.features,
-            n_features=self.n_features,
+            n_features=n_features,
             rng=check_random_state(self.random_state),
         )
         self._features, self._gram_columns = features.map, rows.positions if isinstance(kernel, Precomputed) else None
@@ -155,6 +148,18 @@ class FairKernelEstimator(BaseEstimator):
         landmarks = features.map.landmarks
         self.landmark_indices_ = None if landmarks is None else rows.positions[landmarks]
         return features.training
+
+    def _choose_kernel(self, rows: TrainingRows) -> tuple[Kernel, int | str]:
+        """The kernel, all of its parameters numbers, and how many features are to stand in for it."""
+        kernel = make_kernel(
+            self.kernel,
+            rows.X.shape[1],
+            kernel_params=self.kernel_params,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+        )
+        return kernel, self.n_features
 
     def _no_moments(self, rows: TrainingRows, phi: np.ndarray) -> Moments:
         """Moments of no rows, with their origin at the mean of the training rows."""

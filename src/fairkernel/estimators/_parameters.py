@@ -1,4 +1,4 @@
-"""Parameters the three estimators share: their constraints, and the ones that arrive with later versions."""
+"""Parameters the estimators share: their constraints, and the combinations that have no meaning."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -28,16 +28,33 @@ SHARED: dict[str, list] = {
 RIDGE: dict[str, list] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
     "disparity_kept": [Interval(Real, 0, 1, closed="both")],
+    "kernel": [StrOptions({*NAMED, "auto"}), Kernel, callable],
+    "tuning_budget": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, None, closed="neither")],
+}
+
+DECISION: dict[str, list] = {
+    "max_decision_gap": [None, Interval(Real, 0, 1, closed="both")],
+    "aware": ["boolean"],
 }
 
 
 def refuse_conflicts(estimator: Any) -> None:
-    """Refuse combinations that have no meaning and options that are not there yet.
+    """Refuse combinations that have no meaning.
 
     Parameters
     ----------
     estimator : estimator
     """
+    if getattr(estimator, "aware", False) and getattr(estimator, "max_decision_gap", 0.0) is None:
+        raise ValueError(
+            "aware=True says that the groups are known when decisions are made, which matters to max_decision_gap "
+            "only: set a tolerance, as max_decision_gap=0.05, or leave aware=False."
+        )
+    if isinstance(estimator.kernel, str) and estimator.kernel == "auto" and estimator.features == "fourier":
+        raise ValueError(
+            "kernel='auto' learns scales from landmarks, so it does not go with features='fourier'; use "
+            "features='landmarks', or name a kernel."
+        )
     if estimator.criterion != "parity" and estimator.n_moments == 2:
         raise ValueError(
             f"n_moments=2 matches variances of whole groups; it does not go with criterion={estimator.criterion!r}."

@@ -5,12 +5,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..kernels import Kernel
 from ..moments import Moments
 from ..rows import TrainingRows
 from ..sensitive import warn_of_small_groups
 from ..solve import RidgePath
 from ._base import FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import RIDGE, SHARED
+from .tuning import BUDGET, tune
+
+TUNED_FEATURES = 500
 
 
 class FairKernelRidge(FairKernelEstimator):
@@ -24,6 +28,7 @@ class FairKernelRidge(FairKernelEstimator):
         *,
         alpha: float = 1.0,
         disparity_kept: float = 0.0,
+        tuning_budget: float = BUDGET,
         kernel: Any = "rbf",
         gamma: float | None = None,
         degree: float = 3,
@@ -58,27 +63,50 @@ class FairKernelRidge(FairKernelEstimator):
         )
         self.alpha = alpha
         self.disparity_kept = disparity_kept
+        self.tuning_budget = tuning_budget
 
-    def _path(self, moments: Moments, n_components: int | None) -> RidgePath:
-        """Every penalty and every disparity level, for one number of components or all of them."""
+    def _path(self, moments: Moments, n_components: int | None, *, attributes: bool = False) -> RidgePath:
+        """Every penalty and every disparity level, for one number of components or all of them.
+
+        With ``attributes`` the sensitive attributes are right-hand sides after the targets.
+        """
         found = self._embed(moments, n_components)
         # The printed features keep whatever gap they have; the exact ones get the gap back through Q.
         Q = self._gap_directions(moments) if self.objective == "discrepancy" else np.empty((moments.n_features, 0))
         self.eigenvalues_ = np.asarray(found.eigenvalues)
-        return RidgePath.on(found, moments.scatter, moments.cross, Q)
+        cross = np.concatenate([moments.cross, moments.attribute_cross.T], axis=1) if attributes else moments.cross
+        return RidgePath.on(found, moments.scatter, cross, Q)
 
-    def _fit_scores(self, rows: TrainingRows) -> None:
-        moments = self._learn_moments(rows, self._learn_features(rows))
-        path = self._path(moments, number_of_components(self.n_components, len(rows.X)))
-        a = self._coefficients(path, moments)
+    def _fit_scores(self, rows: TrainingRows, moments: Moments, *, attributes: bool = False) -> np.ndarray:
+        """Learn the scores and, with ``attributes``, how group-like a row looks; coefficients of both on φ."""
+        path = self._path(moments, number_of_components(self.n_components, len(rows.X)), attributes=attributes)
+        q = moments.n_targets
+        a = self._coefficients(path, moments)[:, :q]
         self.n_components_ = path.e.shape[0]
         warn_of_small_groups(rows.sensitive, None if self.n_components is None else self.n_components_)
         self.coef_ = np.asarray(self._features.lift(a))
         self.intercept_ = np.asarray(moments.target_mean - moments.feature_mean @ a)
         self.mean_gap_ = largest_gap(a, moments)
+        if not attributes:
+            return a
+        alike = path.coefficients(self.alpha_, 1.0)[:, q:] @ moments.standardising
+        self.likeness_coef_ = np.asarray(self._features.lift(alike))
+        self.likeness_intercept_ = np.asarray(
+            moments.attribute_mean @ moments.standardising - moments.feature_mean @ alike
+        )
+        return np.concatenate([a, alike], axis=1)
 
     def _coefficients(self, path: RidgePath, moments: Moments) -> np.ndarray:
-        return path.coefficients(self.alpha, self.disparity_kept)
+        return path.coefficients(self.alpha_, self.disparity_kept)
+
+    def _choose_kernel(self, rows: TrainingRows) -> tuple[Kernel, int | str]:
+        self.alpha_, self.chosen_ = self.alpha, None
+        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
+            return super()._choose_kernel(rows)
+        self.chosen_ = tune(self, rows, self.tuning_budget)
+        self.alpha_ = self.chosen_.alpha
+        # Rough kernels never meet the tolerance of "auto", and their ridge smooths away what more landmarks would add.
+        return self.chosen_.kernel, min(TUNED_FEATURES, len(rows.X)) if self.n_features == "auto" else self.n_features
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

@@ -4,12 +4,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
 
-from ..rows import TrainingRows
-from ._parameters import RIDGE, SHARED
+from ..criteria import cells_of
+from ..metrics import Interval
+from ..rows import TrainingRows, numbers_of_fitted_groups
+from ..sensitive import Sensitive
+from ..validation import check_weight
+from ._parameters import DECISION, RIDGE, SHARED
 from ._ridge import FairKernelRidge
-
-THRESHOLD = 0.5
+from .decision_rule import THRESHOLD, choose_rule, decision_gap
+from .out_of_fold import FoldMoments
+from .tuning import BUDGET
 
 
 class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
@@ -26,11 +33,20 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         Ridge penalty, the paper's γ.
     disparity_kept : float, default=0.0
         ρ in [0, 1]: 0 gives every group the same mean score on the training rows, 1 is plain kernel ridge.
-    max_decision_gap : None
-        A tolerance on the gap of decisions; not in this version.
+    max_decision_gap : float, default=None
+        Largest gap of DECISIONS, between 0 and 1: the criterion's rates (positive rates for parity) differ by no more
+        than this out of fold. None is the plain threshold of 0.5. The rule starts from the scores of
+        ``disparity_kept``; 1 leaves them unconstrained, which usually costs least.
     aware : bool, default=False
-        Group-specific thresholds; not in this version.
-    kernel, gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
+        With ``max_decision_gap``: whether the groups are known when decisions are made. True gives every group its own
+        threshold and needs ``predict(X, sensitive_features=s)``; False shifts each score by how group-like the row
+        looks, and needs X alone.
+    kernel : str, callable or Kernel, default="rbf"
+        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by cross-validation on the rows
+        passed to fit, and ``chosen_`` says what it took.
+    tuning_budget : int or float, default=25
+        Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
+    gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
 
     Attributes
@@ -39,6 +55,13 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     coef_ : ndarray of shape (n_landmarks, n_scores)
         The scores are k(x, landmarks) @ coef_ + intercept_; one score for two classes.
     intercept_, mean_gap_ : ndarray of shape (n_scores,)
+    alpha_ : float
+        The penalty used.
+    chosen_ : Chosen or None
+        What ``kernel="auto"`` took and tried.
+    decision_gap_ : dict
+        With ``max_decision_gap``: the measured gap with its 95% interval on the "training" rows, "out_of_fold" and,
+        after ``measure_decision_gap``, "held_out".
     n_components_, eigenvalues_, rank_, groups_, landmark_indices_ : see FairKernelRegressor
     approximation_error_by_group_, features_chosen_, embedding_chosen_ : see FairKernelRegressor
     n_features_in_, feature_names_in_ : see FairKernelRegressor
@@ -56,12 +79,13 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     ((3,), True)
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        **SHARED,
-        **RIDGE,
-        "max_decision_gap": "no_validation",
-        "aware": ["boolean"],
-    }
+    _parameter_constraints: dict = {**SHARED, **RIDGE, **DECISION}  # noqa: RUF012
+
+    # Where decisions need the groups, they are routed as they are to fit.
+    __metadata_request__predict = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__predict_proba = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__decision_function = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__score = {"sensitive_features": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -71,6 +95,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         disparity_kept: float = 0.0,
         max_decision_gap: float | None = None,
         aware: bool = False,
+        tuning_budget: float = BUDGET,
         kernel: Any = "rbf",
         gamma: float | None = None,
         degree: float = 3,
@@ -90,6 +115,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
             n_components,
             alpha=alpha,
             disparity_kept=disparity_kept,
+            tuning_budget=tuning_budget,
             kernel=kernel,
             gamma=gamma,
             degree=degree,
@@ -128,55 +154,159 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         -------
         FairKernelClassifier
         """
-        if self.max_decision_gap is not None or self.aware:
-            raise NotImplementedError(
-                f"max_decision_gap={self.max_decision_gap!r}, aware={self.aware!r}: decision rules arrive with the "
-                "frontier issue; this version has the fixed threshold 0.5 (max_decision_gap=None, aware=False)."
-            )
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
-        self.classes_ = rows.classes
-        self._fit_scores(rows)
+        self.classes_, self.rule_ = rows.classes, None
+        phi = self._learn_features(rows)
+        if self.max_decision_gap is None:
+            self._fit_scores(rows, self._learn_moments(rows, phi))
+        else:
+            self._fit_decisions(FoldMoments.split(self, rows, phi))
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Score minus 0.5 for two classes, one score per class for more.
+    # Decisions within a stated gap --------------------------------------------------------------------------------
+
+    def _fit_decisions(self, folds: FoldMoments) -> None:
+        """Choose the rule on out-of-fold scores, then score all rows."""
+        rows, moments, cells = folds.rows, folds.total, self._cells(folds.rows)
+        self._refuse_undecidable(rows)
+        a = self._fit_scores(rows, moments, attributes=not self.aware)
+        self._cell_shares = np.asarray(moments.attribute_mean)
+        found = folds.scores(self, [self.n_components], [self.alpha_], likeness=not self.aware)
+        held_out = found.at(self.disparity_kept)[:, 0, 0, 0]
+        likeness = (
+            self._likeness_of(rows.sensitive.codes, held_out) if found.likeness is None else found.likeness[:, 0, 0]
+        )
+        truth = rows.y == 1
+        self.rule_ = rule = choose_rule(held_out, likeness, cells, truth, rows.weight, self.max_decision_gap)
+        margins = {"out_of_fold": rule.margin(held_out, likeness)}
+        scores, alike = (folds.phi @ a[:, :1] + self.intercept_)[:, 0], folds.phi @ a[:, 1:]
+        if self.aware:
+            margins["training"] = rule.margin(scores, self._likeness_of(rows.sensitive.codes, scores))
+        else:
+            margins["training"] = rule.margin(scores, alike + self.likeness_intercept_)
+        self.decision_gap_ = {name: decision_gap(margin >= 0, cells, rows.weight) for name, margin in margins.items()}
+
+    def _refuse_undecidable(self, rows: TrainingRows) -> None:
+        if len(rows.classes) > 2:
+            raise ValueError(
+                f"max_decision_gap={self.max_decision_gap!r} bounds the gap of yes-or-no decisions, but y has "
+                f"{len(rows.classes)} classes. Fit one class against the rest, or leave max_decision_gap=None."
+            )
+        if self.aware and rows.sensitive.numeric_names:
+            raise ValueError(
+                f"aware=True gives every group its own threshold, but {rows.sensitive.numeric_names[0]!r} is "
+                "continuous: bin it, or use aware=False."
+            )
+
+    def _likeness_of(self, codes: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """p(cell | x, s)/π of rows whose group is known: the stratum is left to chance, the group is not."""
+        positive = np.clip(scores, 0.0, 1.0)[:, None]
+        strata = {"parity": np.ones_like(positive), "opportunity": positive}.get(
+            self.criterion, np.hstack([1.0 - positive, positive])
+        )
+        member = codes[:, None] == np.arange(len(self.groups_))
+        return (strata[:, :, None] * member[:, None, :]).reshape(len(codes), -1) / self._cell_shares
+
+    def _margin(self, X: Any, sensitive_features: Any) -> np.ndarray:
+        """What two-class decisions compare with zero."""
+        check_is_fitted(self)
+        if self.rule_ is None:
+            return self._scores(X)[:, 0] - THRESHOLD
+        checked = self._check_new_rows(X)
+        if not self.aware:
+            found = self._evaluate(checked, np.hstack([self.coef_, self.likeness_coef_]))
+            return self.rule_.margin(found[:, 0] + self.intercept_[0], found[:, 1:] + self.likeness_intercept_)
+        if sensitive_features is None:
+            raise TypeError(
+                "aware=True decides by each row's group: pass sensitive_features when predicting too, as "
+                "predict(X, sensitive_features=s), or fit with aware=False."
+            )
+        codes = numbers_of_fitted_groups(self, sensitive_features, n_rows=len(checked), rows_like=X)
+        scores = (self._evaluate(checked, self.coef_) + self.intercept_)[:, 0]
+        return self.rule_.margin(scores, self._likeness_of(codes, scores))
+
+    def measure_decision_gap(
+        self, X: Any, y: Any = None, *, sensitive_features: Any, sample_weight: Any = None
+    ) -> Interval:
+        """Gap of the decisions on rows that were held out, also kept as ``decision_gap_["held_out"]``.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
+        y : array-like of shape (n,), optional
+            True labels; opportunity and odds need them.
+        sensitive_features : array-like of shape (n,) or (n, columns)
+            Groups that fit saw.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        Interval
+            The gap of the criterion, with its 95% interval.
+        """
+        check_is_fitted(self)
+        decisions = self._margin(X, sensitive_features) >= 0
+        codes = numbers_of_fitted_groups(self, sensitive_features, n_rows=len(decisions), rows_like=X)
+        outcome = None if y is None else np.searchsorted(self.classes_, y)
+        groups = Sensitive(codes, self.groups_, np.empty((len(codes), 0)), (), ())
+        weight = check_weight(sample_weight, decisions[:, None])
+        cells = cells_of(self.criterion, groups, outcome, self.classes_, weight)
+        measured = decision_gap(decisions, cells, weight)
+        self.decision_gap_ = {**getattr(self, "decision_gap_", {}), "held_out": measured}
+        return measured
+
+    def decision_function(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
+        """Score minus threshold for two classes (positive: the second class), one score per class for more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        sensitive_features : array-like of shape (n,) or (n, columns), optional
+            Needed where ``aware=True``, not looked at otherwise.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_classes)
         """
-        scores = self._scores(X)
-        return scores[:, 0] - THRESHOLD if len(self.classes_) == 2 else scores
+        check_is_fitted(self)
+        return self._margin(X, sensitive_features) if len(self.classes_) == 2 else self._scores(X)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Class of each row.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
+        sensitive_features : array-like of shape (n,) or (n, columns), optional
+            Needed where ``aware=True``, not looked at otherwise.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, sensitive_features=sensitive_features)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Scores clipped to [0, 1]: consistent with ``predict``, not calibrated.
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
+        """Probabilities that agree with ``predict``: calibrated out of fold where there is a decision rule.
+
+        With ``max_decision_gap`` they are the share of positives at each margin, monotone, and at least one half
+        exactly where the decision is positive. Without it they are scores clipped to [0, 1], not calibrated.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
+        sensitive_features : array-like of shape (n,) or (n, columns), optional
+            Needed where ``aware=True``, not looked at otherwise.
 
         Returns
         -------
         ndarray of shape (n, n_classes)
         """
+        check_is_fitted(self)
+        if self.rule_ is not None:
+            positive = self.rule_.probability(self._margin(X, sensitive_features))[:, None]
+            return np.hstack([1.0 - positive, positive])
         scores = self._scores(X)
         if len(self.classes_) == 2:
             positive = np.clip(scores, 0.0, 1.0)
@@ -184,6 +314,24 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         # One-hot targets and a free intercept make each row's scores sum to one, so some class is positive.
         clipped = np.clip(scores, 0.0, None)
         return clipped / clipped.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        sensitive_features : array-like of shape (n,) or (n, columns), optional
+            Needed where ``aware=True``, not looked at otherwise.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _targets(self, rows: TrainingRows) -> np.ndarray:
         # Two classes need one score: that of the second label.

@@ -1,15 +1,18 @@
 """Out-of-fold scores of a whole grid from one feature pass: folds are subtracted from the moments, never refitted."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Integral
 from operator import add
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 
+from ..criteria import Cells
 from ..moments import Moments
 from ..rows import TrainingRows
 from ..sensitive import Sensitive
@@ -29,6 +32,8 @@ class OutOfFoldScores:
         The grid.
     parity, plain : ndarray of shape (n, n_components, alphas, targets)
         Scores at ``disparity_kept`` 0 and 1.
+    likeness : ndarray of shape (n, n_components, alphas, attributes), or None
+        How group-like each row looks: p(cell | x)/π for every cell, then the expected standardised numeric attributes.
     targets : ndarray of shape (n, targets)
         What the scores were fitted to: y, or 0/1 columns for a classifier.
     sensitive : Sensitive
@@ -41,6 +46,7 @@ class OutOfFoldScores:
     alphas: list
     parity: np.ndarray
     plain: np.ndarray
+    likeness: np.ndarray | None
     targets: np.ndarray
     sensitive: Sensitive
     weight: np.ndarray
@@ -79,7 +85,7 @@ def out_of_fold_scores(
     n_components : sequence of int, float or None
     alphas : sequence of float
     cv : int or cross-validation splitter, default=5
-        As in scikit-learn: stratified for a classifier.
+        As in scikit-learn; a number of folds is stratified by group and, for a classifier, by class.
 
     Returns
     -------
@@ -146,14 +152,41 @@ class FoldMoments:
         model = clone(estimator)
         model._validate_params()
         rows = model._training_rows(X, y, sensitive_features, sample_weight)
-        phi = model._learn_features(rows)
-        fold = _folds(cv, rows, is_classifier(model))
+        return cls.split(model, rows, model._learn_features(rows), cv=cv)
+
+    @classmethod
+    def split(cls, model: FairKernelRidge, rows: TrainingRows, phi: np.ndarray, *, cv: Any = 5) -> "FoldMoments":
+        """Split the moments of rows whose features are there already.
+
+        Parameters
+        ----------
+        model : FairKernelRegressor or FairKernelClassifier
+        rows : TrainingRows
+        phi : ndarray of shape (n, m)
+            The rows under the model's feature map.
+        cv : int or cross-validation splitter
+
+        Returns
+        -------
+        FoldMoments
+        """
+        fold = _folds(cv, rows, model._cells(rows), is_classifier(model))
         empty = model._no_moments(rows, phi)
         parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
         return cls(rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
 
+    @property
+    def total(self) -> Moments:
+        """The moments of all rows."""
+        return reduce(add, self.parts)
+
     def scores(
-        self, estimator: FairKernelRidge, n_components: Sequence = (None,), alphas: Sequence[float] = (1.0,)
+        self,
+        estimator: FairKernelRidge,
+        n_components: Sequence = (None,),
+        alphas: Sequence[float] = (1.0,),
+        *,
+        likeness: bool = False,
     ) -> OutOfFoldScores:
         """Score every row by models of the other folds.
 
@@ -163,26 +196,33 @@ class FoldMoments:
             Says how the moments are solved; its kernel must be the one the features were built with.
         n_components : sequence of int, float or None
         alphas : sequence of float
+        likeness : bool, default=False
+            Whether to predict the sensitive attributes as well, from the same solve.
 
         Returns
         -------
         OutOfFoldScores
         """
-        model = clone(estimator)
-        total = reduce(add, self.parts)
-        shape = (len(self.phi), len(n_components), len(alphas), self.targets.shape[1])
-        parity, plain = np.empty(shape), np.empty(shape)
+        model, total, n = clone(estimator), self.total, len(self.phi)
+        shape = n, len(n_components), len(alphas)
+        attributes = total.n_groups + total.n_numeric
+        parity, plain = (np.empty((*shape, self.targets.shape[1])) for _ in range(2))
+        alike = np.empty((*shape, attributes)) if likeness else None
         for f, part in enumerate(self.parts):
             held_out = self.fold == f
-            size = len(self.phi) - int(held_out.sum())
-            parity[held_out], plain[held_out] = _grid_scores(
-                model, total - part, size, self.phi[held_out], n_components, alphas
+            size = n - int(held_out.sum())
+            found = _grid_scores(
+                model, total - part, size, self.phi[held_out], n_components, alphas, likeness=likeness
             )
+            parity[held_out], plain[held_out] = found[:2]
+            if alike is not None:
+                alike[held_out] = found[2]
         return OutOfFoldScores(
             list(n_components),
             list(alphas),
             parity,
             plain,
+            alike,
             self.targets,
             self.rows.sensitive,
             self.rows.weight,
@@ -221,7 +261,7 @@ def new_row_scores(
     rows = model._training_rows(X, y, sensitive_features, None)
     moments = model._learn_moments(rows, model._learn_features(rows))
     phi = model._features(model._check_new_rows(X_new))
-    return _grid_scores(model, moments, len(rows.X), phi, n_components, alphas)
+    return _grid_scores(model, moments, len(rows.X), phi, n_components, alphas)[:2]
 
 
 def _grid_scores(
@@ -231,20 +271,35 @@ def _grid_scores(
     phi: np.ndarray,
     n_components: Sequence,
     alphas: Sequence[float],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of some rows by models of the training moments, at parity and plain."""
-    a = _grid_coefficients(model, training, [number_of_components(k, n_training) for k in n_components], alphas)
+    *,
+    likeness: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Scores of some rows by models of the training moments, at parity and plain, and their likeness to the groups."""
+    ks = [number_of_components(k, n_training) for k in n_components]
+    shape, q = (len(ks), len(alphas)), training.n_targets
+    a = _grid_coefficients(model, training, ks, alphas, likeness=likeness)
     # The unpenalised intercept: score = mean y + (φ − mean φ) a.
-    scores = phi @ a - training.feature_mean @ a
-    scores = scores.reshape(len(phi), 2, len(n_components), len(alphas), -1) + training.target_mean
-    return scores[:, 0], scores[:, 1]
+    scores = (phi @ a - training.feature_mean @ a).reshape(len(phi), 2, *shape, -1)
+    parity, plain = (scores[:, i, ..., :q] + training.target_mean for i in (0, 1))
+    if not likeness:
+        return parity, plain, None
+    return parity, plain, (scores[:, 1, ..., q:] + training.attribute_mean) @ training.standardising
 
 
-def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
+def _folds(cv: Any, rows: TrainingRows, cells: Cells, classifier: bool) -> np.ndarray:
     """The fold of each row; every row is held out exactly once."""
     labels = rows.y if rows.y.ndim == 1 else rows.y[:, 0]
+    if isinstance(cv, Integral) and (classifier or cells.n_cells > 1):
+        # Stratified by group as well as by class: each fold's moments know every group.
+        groups = rows.sensitive.codes if not classifier else rows.sensitive.codes + labels * len(rows.sensitive.groups)
+        with warnings.catch_warnings():
+            # A group with fewer rows than folds is in as many folds as it has rows, which is all that is asked here.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            splits = list(StratifiedKFold(int(cv)).split(rows.X, groups))
+    else:
+        splits = list(check_cv(cv, labels, classifier=classifier).split(rows.X, labels))
     fold = np.full(len(rows.X), -1)
-    for f, (_, held_out) in enumerate(check_cv(cv, labels, classifier=classifier).split(rows.X, labels)):
+    for f, (_, held_out) in enumerate(splits):
         if (fold[held_out] >= 0).any():
             raise ValueError(
                 f"cv={cv!r} holds some rows out more than once; out-of-fold scores need a partition of the rows."
@@ -257,13 +312,18 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
     return fold
 
 
-def _grid_coefficients(model: FairKernelRidge, training: Moments, ks: list, alphas: Sequence[float]) -> np.ndarray:
-    """Coefficients of shape (m, 2 · ks · alphas · targets): parity first, then plain."""
+def _grid_coefficients(
+    model: FairKernelRidge, training: Moments, ks: list, alphas: Sequence[float], *, likeness: bool
+) -> np.ndarray:
+    """Coefficients of shape (m, 2 · ks · alphas · columns): parity first, then plain.
+
+    The columns are the targets and, where likeness is wanted, the sensitive attributes.
+    """
     nested = model.objective == "discrepancy" and model.n_moments == 1
     largest = None if None in ks else max(ks)
     # Components of largest variance are nested: one solve serves every k.
-    shared = model._path(training, largest) if nested else None
-    paths = [shared or model._path(training, k) for k in ks]
+    shared = model._path(training, largest, attributes=likeness) if nested else None
+    paths = [shared or model._path(training, k, attributes=likeness) for k in ks]
     blocks = [
         path.coefficients(alpha, kept, k)
         for kept in (0.0, 1.0)

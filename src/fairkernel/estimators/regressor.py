@@ -24,7 +24,12 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         Ridge penalty, the paper's γ.
     disparity_kept : float, default=0.0
         ρ in [0, 1]: 0 gives every group the same mean score on the training rows, 1 is plain kernel ridge.
-    kernel, gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
+    kernel : str, callable or Kernel, default="rbf"
+        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by cross-validation on the rows
+        passed to fit, and ``chosen_`` says what it took.
+    tuning_budget : int or float, default=25
+        Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
+    gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
 
     Attributes
@@ -36,6 +41,10 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         Largest training gap between the groups' mean scores.
     n_components_ : int
         Number of components used.
+    alpha_ : float
+        The penalty used.
+    chosen_ : Chosen or None
+        What ``kernel="auto"`` took and tried.
     eigenvalues_, rank_, groups_, landmark_indices_, approximation_error_by_group_ : see FairFeatureEmbedding
     features_chosen_, embedding_chosen_, n_features_in_, feature_names_in_ : see FairFeatureEmbedding
 
@@ -82,7 +91,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         FairKernelRegressor
         """
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
-        self._fit_scores(rows)
+        self._fit_scores(rows, self._learn_moments(rows, self._learn_features(rows)))
         if rows.y.ndim == 1:
             self.coef_, self.intercept_ = self.coef_[:, 0], self.intercept_[0]
             self.mean_gap_ = self.mean_gap_[0]

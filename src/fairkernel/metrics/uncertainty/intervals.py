@@ -159,11 +159,62 @@ def rate_difference_interval(counts: GroupCounts, kinds: tuple[str, ...], level:
 def rate_differences(counts: GroupCounts, kind: str, level: float, n_kinds: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Newcombe's hybrid of two Wilson intervals for rate_a - rate_b, simultaneous over all pairs."""
     rate = counts.rates(kind)
-    z = norm.ppf((1 + _level_of_each(level, len(rate), n_kinds)) / 2)
-    low, high = _wilson(rate, counts.effective_sizes(kind), z)
+    return _newcombe(rate, counts.effective_sizes(kind), _level_of_each(level, len(rate), n_kinds))
+
+
+def largest_gap_interval(
+    rates: np.ndarray,
+    sizes: np.ndarray,
+    strata: tuple[tuple[int, ...], ...],
+    level: float,
+    numeric: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the largest difference of rates within strata, for many predictions at once.
+
+    Parameters
+    ----------
+    rates : ndarray of shape (..., cells)
+    sizes : ndarray of shape (cells,)
+        Effective numbers of rows.
+    strata : tuple of tuple of int
+        Cells to compare with each other.
+    level : float
+    numeric : pair of ndarray of shape (..., numbers), optional
+        Covariances that belong to the same gap, and their standard errors.
+
+    Returns
+    -------
+    low, high : ndarray of shape (...)
+    """
+    values, errors = numeric if numeric is not None else (np.empty((*rates.shape[:-1], 0)),) * 2
+    pairs = sum(len(cells) * (len(cells) - 1) // 2 for cells in strata) + values.shape[-1]
+    each = 1 - (1 - level) / max(pairs, 1)
+    bounds = []
+    for cells in strata:
+        if len(cells) > 1:
+            signed = _newcombe(rates[..., list(cells)], sizes[list(cells)], each)
+            pair = np.triu_indices(len(cells), 1)
+            bounds.append(_folded(*(bound[..., pair[0], pair[1]] for bound in signed)))
+    if values.shape[-1]:
+        half = norm.ppf((1 + each) / 2) * errors
+        bounds.append(_folded(values - half, values + half))
+    low, high = (np.max(ends, axis=0) for ends in zip(*bounds, strict=True))
+    return low, high
+
+
+def _newcombe(rate: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of rate_a - rate_b for all pairs along the last axis."""
+    low, high = _wilson(rate, n, norm.ppf((1 + level) / 2))
     down, up = rate - low, high - rate
-    signed = rate[:, None] - rate
-    return signed - np.hypot(down[:, None], up), signed + np.hypot(up[:, None], down)
+    signed = rate[..., :, None] - rate[..., None, :]
+    lower = signed - np.hypot(down[..., :, None], up[..., None, :])
+    return lower, signed + np.hypot(up[..., :, None], down[..., None, :])
+
+
+def _folded(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of max |d| along the last axis."""
+    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return nearest.max(axis=-1), np.maximum(np.abs(low), np.abs(high)).max(axis=-1)
 
 
 def mean_difference_interval(rows: ScoreRows, level: float) -> Interval:
@@ -190,9 +241,9 @@ def mean_differences(rows: ScoreRows, level: float) -> tuple[np.ndarray, np.ndar
 
 def fold(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     """Bounds of max |d| from simultaneous bounds of every d."""
-    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     pair = np.triu_indices(len(low), 1)
-    return float(nearest[pair].max()), float(np.maximum(np.abs(low), np.abs(high))[pair].max())
+    nearest, farthest = _folded(low[pair], high[pair])
+    return float(nearest), float(farthest)
 
 
 def distribution_interval(rows: ScoreRows, bootstrap: Bootstrap) -> DistributionDisparity:

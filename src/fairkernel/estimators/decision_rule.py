@@ -1,0 +1,173 @@
+"""Decisions within a stated gap: the rule chosen on out-of-fold scores, and what it measured."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from ..criteria import Cells
+from ..exceptions import DecisionGapWarning, warn
+from ..metrics import Interval, parity_noise_floor
+from ..metrics.uncertainty import largest_gap_interval
+from ..solve.decision import Compared, DecisionLine
+
+THRESHOLD = 0.5
+LEVEL = 0.95  # of the intervals that are stored
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """1[f(x) − 0.5 − contrasts(likeness(x)) · multipliers ≥ 0], with probabilities that agree with it.
+
+    Parameters
+    ----------
+    multipliers : ndarray of shape (differences,)
+        c θ of ``fairkernel.solve.decision``.
+    compared : Compared
+    margins, probabilities : ndarray
+        Knots of the calibration: share of positives by margin, monotone.
+    """
+
+    multipliers: np.ndarray
+    compared: Compared
+    margins: np.ndarray
+    probabilities: np.ndarray
+
+    def margin(self, scores: np.ndarray, likeness: np.ndarray) -> np.ndarray:
+        """What is compared with zero.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+        likeness : ndarray of shape (n, attributes)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return scores - THRESHOLD - self.compared.contrasts(likeness) @ self.multipliers
+
+    def probability(self, margin: np.ndarray) -> np.ndarray:
+        """Calibrated probability of the positive class, at least one half exactly where the decision is positive.
+
+        Parameters
+        ----------
+        margin : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        calibrated = np.interp(margin, self.margins, self.probabilities)
+        above, below = np.nextafter(0.5, 1.0), np.nextafter(0.5, 0.0)
+        return np.where(margin >= 0, np.maximum(calibrated, above), np.minimum(calibrated, below))
+
+
+def choose_rule(
+    scores: np.ndarray, likeness: np.ndarray, cells: Cells, truth: np.ndarray, weight: np.ndarray, tolerance: float
+) -> DecisionRule:
+    """The rule nearest to the plain decisions whose out-of-fold gap is within the tolerance.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Out of fold.
+    likeness : ndarray of shape (n, attributes)
+        Out of fold where the groups are not known at prediction.
+    cells : Cells
+    truth : ndarray of bool, shape (n,)
+    weight : ndarray of shape (n,)
+    tolerance : float
+
+    Returns
+    -------
+    DecisionRule
+    """
+    compared, W = compared_in(cells), cells.rate_weights(weight)
+    line = DecisionLine.of(scores - THRESHOLD, likeness, W, compared)
+    at, reached = line.within(tolerance)
+    if not reached:
+        warn(
+            f"max_decision_gap={tolerance:g} is not reached by any rule of this family: the least out-of-fold gap is "
+            f"{line.gaps[at]:.3g}, and that rule is used. Raise max_decision_gap, merge small groups, or use "
+            "aware=True where the groups are known at prediction.",
+            DecisionGapWarning,
+        )
+    warn_below_floor(tolerance, line.rates[at], cells, weight)
+    multipliers = line.levels[at] * line.theta
+    margin = scores - THRESHOLD - compared.contrasts(likeness) @ multipliers
+    calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
+    return DecisionRule(multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
+
+
+def compared_in(cells: Cells) -> Compared:
+    """The rates a criterion compares.
+
+    Parameters
+    ----------
+    cells : Cells
+
+    Returns
+    -------
+    Compared
+    """
+    return Compared(cells.strata, cells.numeric.shape[1])
+
+
+def warn_below_floor(tolerance: float, rates: np.ndarray, cells: Cells, weight: np.ndarray) -> None:
+    """Say so when chance alone shows more than the tolerance in as many rows.
+
+    Parameters
+    ----------
+    tolerance : float
+    rates : ndarray
+        Out-of-fold rate of each cell, then of the numeric attributes.
+    cells : Cells
+    weight : ndarray of shape (n,)
+    """
+    sizes = _effective_sizes(cells, weight)
+    floors = []
+    for stratum in map(list, cells.strata):
+        if len(stratum) > 1:
+            pooled = np.average(rates[stratum], weights=sizes[stratum])
+            floors.append(parity_noise_floor(sizes[stratum], float(np.clip(pooled, 0.0, 1.0))))
+    if floors and tolerance < max(floors):
+        warn(
+            f"max_decision_gap={tolerance:g} is below the sampling floor of {max(floors):.3g}: decisions of exactly "
+            "equal rates would show more than the tolerance in as many rows as these, so that it cannot be verified.",
+            DecisionGapWarning,
+        )
+
+
+def decision_gap(decisions: np.ndarray, cells: Cells, weight: np.ndarray) -> Interval:
+    """The measured gap of some decisions, with its interval.
+
+    Parameters
+    ----------
+    decisions : ndarray of bool, shape (n,)
+    cells : Cells
+    weight : ndarray of shape (n,)
+
+    Returns
+    -------
+    Interval
+    """
+    W = cells.rate_weights(weight)
+    rates = decisions @ W
+    compared = compared_in(cells)
+    # Σ a_i over rows with a_i = n W_i d_i: the standard error of its mean, numeric attributes only.
+    terms = W[:, compared.n_cells :] * decisions[:, None]
+    errors = np.sqrt(np.maximum((terms**2).sum(axis=0) - terms.sum(axis=0) ** 2 / len(decisions), 0.0))
+    low, high = largest_gap_interval(
+        rates[: compared.n_cells],
+        _effective_sizes(cells, weight),
+        cells.strata,
+        LEVEL,
+        numeric=(rates[compared.n_cells :], errors),
+    )
+    return Interval(float(compared.gap(rates)), float(low), float(high), LEVEL, "analytic")
+
+
+def _effective_sizes(cells: Cells, weight: np.ndarray) -> np.ndarray:
+    sums = [weight[cells.codes == cell] for cell in range(cells.n_cells)]
+    return np.array([w.sum() ** 2 / (w**2).sum() for w in sums])

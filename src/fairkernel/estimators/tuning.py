@@ -1,0 +1,221 @@
+"""kernel="auto": kernel, column scales and penalty by cross-validated squared error, within a stated budget.
+
+The search starts from exp(−‖x − z‖/L) with L a multiple of the median distance, learns one scale per column from the
+gradients of the fit (diagonal recursive feature machine: Radhakrishnan, Beaglehole, Pandit, Belkin 2024), then tries
+other widths and shapes. Scores are those of plain ridge: what the groups are has no part in the choice.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..backend import eigh, to_numpy
+from ..features import build_features
+from ..features.map import FeatureMap
+from ..kernels import RBF, ColumnScaled, Exponential, Kernel, Linear, Polynomial
+from ..moments import Moments
+from ..rows import TrainingRows
+
+BUDGET = 25  # settings: all there are
+ROWS, FEATURES, FOLDS = 5000, 400, 5  # at most, while settings are compared
+ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2.5, 2, 10))
+ROUNDS = 3  # of learning scales
+WIDTHS = (4.0, 2.0, 8.0, 1.0, 16.0)  # L in median distances, the first one first
+RBF_WIDTHS = (2.0, 1.0, 4.0)
+PAIRS = 500  # rows whose distances give the median
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What ``kernel="auto"`` took.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    alpha : float
+        Ridge penalty.
+    loss : float
+        Cross-validated squared error as a share of the target's variance.
+    tried : tuple of (str, float)
+        Every setting with its loss at the best penalty, in the order tried.
+    seconds : float
+    """
+
+    kernel: Kernel
+    alpha: float
+    loss: float
+    tried: tuple[tuple[str, float], ...]
+    seconds: float = field(compare=False)
+
+    def __str__(self) -> str:
+        kind = self.kernel.kernel if isinstance(self.kernel, ColumnScaled) else self.kernel
+        scaled = " on columns with learned scales" if isinstance(self.kernel, ColumnScaled) else ""
+        return (
+            f"{kind!r}{scaled}, alpha={self.alpha:.3g}: squared error {self.loss:.4f} of the variance out of fold, the "
+            f"least of {len(self.tried)} settings in {self.seconds:.1f} s"
+        )
+
+
+def tune(model: Any, rows: TrainingRows, budget: float) -> Chosen:
+    """Search until the budget is spent or nothing is left to try.
+
+    Parameters
+    ----------
+    model : FairKernelRegressor or FairKernelClassifier
+        Says what the targets are and how rows are counted.
+    rows : TrainingRows
+    budget : int or float
+        A whole number of settings, or seconds; one setting is tried whatever the budget.
+
+    Returns
+    -------
+    Chosen
+    """
+    search, start, tried = _Search.on(model, rows), time.perf_counter(), []
+    best: _Fit | None = None
+    for label, kernel, scored in search.proposals():
+        fit = search.fit(kernel)
+        scored(fit)
+        tried.append((label, fit.loss))
+        # Not >=: of equals the one tried first, which is the more usual one.
+        if best is None or fit.loss < best.loss:
+            best = fit
+        spent = len(tried) if isinstance(budget, Integral) else time.perf_counter() - start
+        if spent >= budget:
+            break
+    assert best is not None
+    return Chosen(best.kernel, best.alpha, best.loss, tuple(tried), time.perf_counter() - start)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    kernel: Kernel
+    alpha: float
+    loss: float
+    map: FeatureMap
+    coefficients: np.ndarray  # on φ, of all rows at the best penalty
+
+
+@dataclass
+class _Search:
+    model: Any
+    rows: TrainingRows
+    targets: np.ndarray
+    fold: np.ndarray
+    rng: np.random.RandomState
+
+    @classmethod
+    def on(cls, model: Any, rows: TrainingRows) -> "_Search":
+        rng = check_random_state(model.random_state)
+        targets = model._targets(rows).astype(float)
+        n = len(rows.X)
+        if n > ROWS:
+            taken = np.sort(rng.permutation(n)[:ROWS])
+            rows = TrainingRows(
+                rows.X[taken], rows.y[taken], rows.sensitive.take(taken), rows.weight[taken], rows.classes, taken
+            )
+            targets = targets[taken]
+        scale = np.sqrt(np.average((targets - np.average(targets, axis=0)) ** 2, axis=0))
+        # Every fold sees the whole range of the first target, classes and numbers alike.
+        order = np.lexsort((rng.random_sample(len(targets)), targets[:, 0]))
+        fold = np.empty(len(targets), dtype=np.int64)
+        fold[order] = np.arange(len(targets)) % min(FOLDS, len(targets))
+        return cls(model, rows, targets / np.where(scale > 0, scale, 1.0), fold, rng)
+
+    def fit(self, kernel: Kernel) -> _Fit:
+        """Features, fold moments, and the best penalty."""
+        rows = self.rows
+        features = build_features(
+            kernel,
+            rows.X,
+            rows.sensitive.codes,
+            rows.weight,
+            n_features=min(FEATURES, len(rows.X)),
+            rng=np.random.RandomState(0),  # the same draws for every kernel: fewer accidents in the comparison
+        )
+        phi, part = features.training, {}
+        empty = Moments.empty(phi, self.targets, n_groups=0, n_numeric=0)
+        for f in range(self.fold.max() + 1):
+            at = self.fold == f
+            nothing = np.zeros(at.sum()), np.empty((at.sum(), 0))
+            part[f] = empty.update(phi[at], self.targets[at], *nothing, rows.weight[at])
+        total = sum(part.values(), start=empty)
+        loss = np.zeros(len(ALPHAS))
+        for f, held_out in part.items():
+            at = self.fold == f
+            training = total - held_out
+            scores = (phi[at] - training.feature_mean) @ _ridge(training) + training.target_mean
+            loss += np.einsum("i,aij->a", rows.weight[at], (scores - self.targets[at]) ** 2)
+        best = int(loss.argmin())
+        return _Fit(
+            kernel,
+            ALPHAS[best],
+            float(loss[best] / rows.weight.sum() / self.targets.shape[1]),
+            features.map,
+            _ridge(total)[best],
+        )
+
+    def proposals(self) -> Iterator[tuple[str, Kernel, Any]]:
+        """Settings, the most promising first, each with a function to be told of its fit."""
+        p = self.rows.X.shape[1]
+        found: list[_Fit] = []
+        ones = np.ones(p)
+        yield "exponential", self._exponential(ones, WIDTHS[0]), found.append
+        scaled: list[tuple[float, np.ndarray]] = []
+        scales = ones
+        for number in range(ROUNDS):
+            scales = self._learned_scales(found[-1], scales)
+            yield f"exponential, scales of round {number + 1}", self._exponential(scales, WIDTHS[0]), found.append
+            scaled.append((found[-1].loss, scales))
+        scales = min(scaled, key=lambda pair: pair[0])[1]
+        for width in WIDTHS[1:]:
+            kernel = self._exponential(scales, width)
+            yield f"exponential, learned scales, {width:g} median distances", kernel, found.append
+        for width in RBF_WIDTHS:
+            kernel: Kernel = ColumnScaled(RBF(0.5 / (width * self._median(scales)) ** 2), scales)
+            yield f"rbf, learned scales, {width:g} median distances", kernel, found.append
+        for label, scale in (("learned scales", scales), ("plain columns", ones)):
+            polynomial = Polynomial(1.0 / float(scale @ scale), 2, 1.0)
+            yield f"polynomial of degree 2, {label}", ColumnScaled(polynomial, scale), found.append
+        best = min(found, key=lambda fit: fit.loss).kernel
+        for weight in (0.1, 1.0):
+            yield f"best so far + {weight:g} linear", best + (weight / p) * Linear(), found.append
+        for width in WIDTHS[1:]:
+            yield f"exponential, {width:g} median distances", self._exponential(ones, width), found.append
+        yield "linear", (1.0 / p) * Linear(), found.append
+        yield "polynomial of degree 3", Polynomial(1.0 / p, 3, 1.0), found.append
+
+    def _exponential(self, scales: np.ndarray, width: float) -> Kernel:
+        kernel = Exponential(1.0 / (width * self._median(scales)))
+        return kernel if (scales == 1.0).all() else ColumnScaled(kernel, scales)
+
+    def _median(self, scales: np.ndarray) -> float:
+        """Median distance between rows that differ."""
+        X = self.rows.X[:: max(1, len(self.rows.X) // PAIRS)] * scales
+        size = (X**2).sum(axis=1)
+        distances = np.sqrt(np.maximum(size[:, None] + size - 2 * X @ X.T, 0.0))
+        apart = distances[distances > 1e-6 * np.sqrt(max(size.max(), 1e-300))]
+        return float(np.median(apart)) if len(apart) else 1.0
+
+    def _learned_scales(self, fit: _Fit, scales: np.ndarray) -> np.ndarray:
+        """a_j² = mean over rows of (∂f/∂x_j − its mean)², the largest one being 1."""
+        kernel = fit.kernel if isinstance(fit.kernel, ColumnScaled) else ColumnScaled(fit.kernel, scales)
+        coefficients, landmarks = to_numpy(fit.map.lift(fit.coefficients)), fit.map.raw.landmarks
+        sensitivity = np.zeros(len(scales))
+        for c in coefficients.T:
+            slopes = kernel.gradient(self.rows.X, landmarks, c)
+            mean = np.average(slopes, axis=0, weights=self.rows.weight)
+            sensitivity += np.average((slopes - mean) ** 2, axis=0, weights=self.rows.weight)
+        return np.sqrt(sensitivity / sensitivity.max()) if sensitivity.max() > 0 else scales
+
+
+def _ridge(moments: Moments) -> np.ndarray:
+    """Coefficients on φ for every penalty, shape (alphas, m, targets)."""
+    e, V = eigh(moments.scatter)
+    filtered = 1.0 / (np.maximum(e, 0.0) + np.array(ALPHAS)[:, None])
+    return V @ (filtered[:, :, None] * (V.T @ moments.cross))
