@@ -1,5 +1,8 @@
 """Step 2 for the regressor and the classifier: ridge regression on the embedding."""
 
+from functools import reduce
+from numbers import Integral
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -89,7 +92,7 @@ class FairKernelRidge(FairKernelEstimator):
         self.mean_gap_ = largest_gap(a, moments)
         if not attributes:
             return a
-        alike = path.coefficients(self.alpha_, 1.0)[:, q:] @ moments.standardising
+        alike = path.coefficients(self.likeness_alpha_, 1.0)[:, q:] @ moments.standardising
         self.likeness_coef_ = np.asarray(self._features.lift(alike))
         self.likeness_intercept_ = np.asarray(
             moments.attribute_mean @ moments.standardising - moments.feature_mean @ alike
@@ -100,13 +103,26 @@ class FairKernelRidge(FairKernelEstimator):
         return path.coefficients(self.alpha_, self.disparity_kept)
 
     def _choose_kernel(self, rows: TrainingRows) -> tuple[Kernel, int | str]:
-        self.alpha_, self.chosen_ = self.alpha, None
+        self.alpha_, self.chosen_, self.chosen_for_groups_ = self.alpha, None, None
         if not (isinstance(self.kernel, str) and self.kernel == "auto"):
             return super()._choose_kernel(rows)
-        self.chosen_ = tune(self, rows, self.tuning_budget)
-        self.alpha_ = self.chosen_.alpha
+        searches = [self._targets(rows)]
+        if self._needs_likeness:
+            cells = self._cells(rows)
+            searches.append(np.hstack([cells.codes[:, None] == np.arange(cells.n_cells), cells.numeric]))
+        budget = self.tuning_budget if isinstance(self.tuning_budget, Integral) else self.tuning_budget / len(searches)
+        found = [tune(rows, targets, budget, self.random_state) for targets in searches]
+        self.chosen_, self.alpha_ = found[0], found[0].alpha
+        self.chosen_for_groups_ = found[1] if self._needs_likeness else None
+        # The features of a sum of kernels are those of both, so one solve still serves every right-hand side.
+        kernel = reduce(add, [chosen.kernel for chosen in found])
         # Rough kernels never meet the tolerance of "auto", and their ridge smooths away what more landmarks would add.
-        return self.chosen_.kernel, min(TUNED_FEATURES, len(rows.X)) if self.n_features == "auto" else self.n_features
+        return kernel, min(TUNED_FEATURES, len(rows.X)) if self.n_features == "auto" else self.n_features
+
+    @property
+    def _needs_likeness(self) -> bool:
+        """Whether decisions depend on how group-like a row looks."""
+        return False
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

@@ -16,7 +16,7 @@ from ._parameters import DECISION, RIDGE, SHARED
 from ._ridge import FairKernelRidge
 from .decision_rule import THRESHOLD, choose_rule, decision_gap
 from .out_of_fold import FoldMoments
-from .tuning import BUDGET
+from .tuning import ALPHAS, BUDGET
 
 
 class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
@@ -57,8 +57,9 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     intercept_, mean_gap_ : ndarray of shape (n_scores,)
     alpha_ : float
         The penalty used.
-    chosen_ : Chosen or None
-        What ``kernel="auto"`` took and tried.
+    chosen_, chosen_for_groups_ : Chosen or None
+        What ``kernel="auto"`` took and tried: for the scores and, where decisions depend on how group-like a row looks,
+        for that; the kernel is then their sum.
     decision_gap_ : dict
         With ``max_decision_gap``: the measured gap with its 95% interval on the "training" rows, "out_of_fold" and,
         after ``measure_decision_gap``, "held_out".
@@ -167,15 +168,21 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
 
     def _fit_decisions(self, folds: FoldMoments) -> None:
         """Choose the rule on out-of-fold scores, then score all rows."""
-        rows, moments, cells = folds.rows, folds.total, self._cells(folds.rows)
+        rows, cells = folds.rows, self._cells(folds.rows)
         self._refuse_undecidable(rows)
-        a = self._fit_scores(rows, moments, attributes=not self.aware)
-        self._cell_shares = np.asarray(moments.attribute_mean)
-        found = folds.scores(self, [self.n_components], [self.alpha_], likeness=not self.aware)
-        held_out = found.at(self.disparity_kept)[:, 0, 0, 0]
-        likeness = (
-            self._likeness_of(rows.sensitive.codes, held_out) if found.likeness is None else found.likeness[:, 0, 0]
-        )
+        found = folds.scores(self, [self.n_components], [self.alpha_, *ALPHAS], likeness=self._needs_likeness)
+        at = 0
+        if self.chosen_ is not None:  # tuned: the penalty is chosen once more, on the features the scores are made of
+            at = int(found.losses(self.disparity_kept)[0].argmin())
+            self.alpha_ = found.alphas[at]
+        held_out = found.at(self.disparity_kept)[:, 0, at, 0]
+        self._cell_shares = np.asarray(folds.total.attribute_mean)
+        if found.likeness is None:
+            likeness = self._likeness_of(rows.sensitive.codes, held_out)
+        else:
+            alike = int(found.likeness_losses(cells)[0].argmin())
+            self.likeness_alpha_, likeness = found.alphas[alike], found.likeness[:, 0, alike]
+        a = self._fit_scores(rows, folds.total, attributes=self._needs_likeness)
         truth = rows.y == 1
         self.rule_ = rule = choose_rule(held_out, likeness, cells, truth, rows.weight, self.max_decision_gap)
         margins = {"out_of_fold": rule.margin(held_out, likeness)}
@@ -185,6 +192,10 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         else:
             margins["training"] = rule.margin(scores, alike + self.likeness_intercept_)
         self.decision_gap_ = {name: decision_gap(margin >= 0, cells, rows.weight) for name, margin in margins.items()}
+
+    @property
+    def _needs_likeness(self) -> bool:
+        return self.max_decision_gap is not None and not self.aware
 
     def _refuse_undecidable(self, rows: TrainingRows) -> None:
         if len(rows.classes) > 2:

@@ -56,6 +56,18 @@ class OutOfFoldScores:
         """Scores of shape (n, n_components, alphas, targets) at one level."""
         return self.parity + disparity_kept * (self.plain - self.parity)
 
+    def losses(self, disparity_kept: float) -> np.ndarray:
+        """Mean squared error of shape (n_components, alphas), every target in units of its variance."""
+        return _relative_error(self.at(disparity_kept), self.targets, self.weight)
+
+    def likeness_losses(self, cells: Cells) -> np.ndarray:
+        """The same for the sensitive attributes, as standardised ones."""
+        assert self.likeness is not None
+        W = cells.rate_weights(self.weight)
+        # W is w·s standardised and divided by Σw; as a target for the likeness it wants 1/Σw where that has 1/n_g.
+        targets = W * self.weight.sum() / self.weight[:, None]
+        return _relative_error(self.likeness, targets, self.weight)
+
 
 def out_of_fold_scores(
     estimator: FairKernelRidge,
@@ -284,6 +296,12 @@ def _grid_scores(
     if not likeness:
         return parity, plain, None
     return parity, plain, (scores[:, 1, ..., q:] + training.attribute_mean) @ training.standardising
+
+
+def _relative_error(scores: np.ndarray, targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    variance = np.average((targets - np.average(targets, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
+    squared = np.average((scores - targets[:, None, None, :]) ** 2, axis=0, weights=weight)
+    return (squared / np.where(variance > 0, variance, 1.0)).mean(axis=-1)
 
 
 def _folds(cv: Any, rows: TrainingRows, cells: Cells, classifier: bool) -> np.ndarray:

@@ -23,7 +23,7 @@ from ..rows import TrainingRows
 
 BUDGET = 25  # settings: all there are
 ROWS, FEATURES, FOLDS = 5000, 400, 5  # at most, while settings are compared
-ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2.5, 2, 10))
+ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2.5, 3, 12))
 ROUNDS = 3  # of learning scales
 WIDTHS = (4.0, 2.0, 8.0, 1.0, 16.0)  # L in median distances, the first one first
 RBF_WIDTHS = (2.0, 1.0, 4.0)
@@ -61,22 +61,25 @@ class Chosen:
         )
 
 
-def tune(model: Any, rows: TrainingRows, budget: float) -> Chosen:
+def tune(rows: TrainingRows, targets: np.ndarray, budget: float, random_state: Any = None) -> Chosen:
     """Search until the budget is spent or nothing is left to try.
 
     Parameters
     ----------
-    model : FairKernelRegressor or FairKernelClassifier
-        Says what the targets are and how rows are counted.
     rows : TrainingRows
+    targets : ndarray of shape (n, targets)
+        What the scores are to predict, each on its own scale.
     budget : int or float
         A whole number of settings, or seconds; one setting is tried whatever the budget.
+    random_state : int, RandomState instance or None
+        Draws rows, where there are more than are looked at, and folds.
 
     Returns
     -------
     Chosen
     """
-    search, start, tried = _Search.on(model, rows), time.perf_counter(), []
+    search = _Search.on(rows, targets, check_random_state(random_state))
+    start, tried = time.perf_counter(), []
     best: _Fit | None = None
     for label, kernel, scored in search.proposals():
         fit = search.fit(kernel)
@@ -101,19 +104,15 @@ class _Fit:
     coefficients: np.ndarray  # on φ, of all rows at the best penalty
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Search:
-    model: Any
     rows: TrainingRows
     targets: np.ndarray
     fold: np.ndarray
-    rng: np.random.RandomState
 
     @classmethod
-    def on(cls, model: Any, rows: TrainingRows) -> "_Search":
-        rng = check_random_state(model.random_state)
-        targets = model._targets(rows).astype(float)
-        n = len(rows.X)
+    def on(cls, rows: TrainingRows, targets: np.ndarray, rng: np.random.RandomState) -> "_Search":
+        targets, n = targets.astype(float), len(rows.X)
         if n > ROWS:
             taken = np.sort(rng.permutation(n)[:ROWS])
             rows = TrainingRows(
@@ -125,7 +124,7 @@ class _Search:
         order = np.lexsort((rng.random_sample(len(targets)), targets[:, 0]))
         fold = np.empty(len(targets), dtype=np.int64)
         fold[order] = np.arange(len(targets)) % min(FOLDS, len(targets))
-        return cls(model, rows, targets / np.where(scale > 0, scale, 1.0), fold, rng)
+        return cls(rows, targets / np.where(scale > 0, scale, 1.0), fold)
 
     def fit(self, kernel: Kernel) -> _Fit:
         """Features, fold moments, and the best penalty."""
