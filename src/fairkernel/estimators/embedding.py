@@ -70,6 +70,9 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         ascending.
     mean_gap_ : ndarray of shape (n_components,)
         Largest training gap between group means, per feature.
+    witness_coef_ : ndarray of shape (n_landmarks, n_witnesses)
+        ``witness(X)`` is k(x, landmarks) @ witness_coef_ + witness_intercept_.
+    witness_intercept_ : ndarray of shape (n_witnesses,)
     rank_ : int
         How many directions there are to choose from.
     groups_ : tuple
@@ -131,6 +134,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         self.coef_ = np.asarray(self._features.lift(directions))
         self.eigenvalues_ = np.asarray(found.eigenvalues)
         self.mean_gap_ = largest_gap(directions, moments)
+        self._learn_witness(moments)
         return self
 
     def _targets(self, rows: TrainingRows) -> np.ndarray:
