@@ -6,11 +6,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from tests.helpers import gap_vector, several_groups, two_groups
 
 from fairkernel import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 from fairkernel.exceptions import ContinuousSensitiveWarning
-
-from tests.helpers import gap_vector, several_groups, two_groups
 
 X, S, Y = two_groups()
 NEW = two_groups(seed=1)[0]

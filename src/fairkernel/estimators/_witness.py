@@ -12,6 +12,10 @@ from ..solve import witness_directions
 class WitnessMixin:
     """Evaluates d(x) = <φ(x) − mean φ, δ> on new rows; δ comes from the moments of the training rows."""
 
+    _features: Any  # these three are FairKernelEstimator's
+    _evaluate: Any
+    _check_new_rows: Any
+
     def _learn_witness(self, moments: Moments) -> None:
         delta = witness_directions(
             moments.group_means,

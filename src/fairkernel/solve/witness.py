@@ -16,8 +16,8 @@ def witness_directions(
 ) -> Array:
     """Directions δ from the other rows to each group, stratum by stratum, then one per numeric attribute.
 
-    Two groups have opposite directions and get one column, δ = mean φ of the second − mean φ of the first: minus
-    the δ of Eq. 3. More groups get a column each, δ_g = mean φ of the group − mean φ of the stratum. A numeric attribute
+    Two groups have opposite directions and get one column, δ = mean φ of the second − mean φ of the first: minus the
+    δ of Eq. 3. More groups get a column each, δ_g = mean φ of the group − mean φ of the stratum. A numeric attribute
     gets Cov(φ, s) / sd(s).
 
     Parameters
