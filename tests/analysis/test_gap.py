@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -163,6 +164,16 @@ def test_permutation_estimates_what_the_exact_decomposition_gives(monkeypatch):
     assert 0 < max(errors.values()) < 0.1 * max(map(abs, exact.values()))
 
 
+def test_permutation_importance_of_the_gap_is_the_same_estimate():
+    model = regressor(kernel="rbf")
+    found = explain(model, groups=("b", "a"), n_repeats=60)
+    theirs = permutation_importance(
+        model, X, Y, scoring=lambda model, X, _: difference(model.predict(X)), n_repeats=60, random_state=1
+    )
+    for name, ours, error in zip(*found.columns.values(), strict=True):
+        assert abs(ours - theirs.importances_mean[int(name[1])]) < 4 * np.sqrt(2) * error
+
+
 def test_standard_errors_shrink_with_the_root_of_the_repeats():
     few, many = (explain(Interacting(), n_repeats=n).columns["standard_error"].max() for n in (20, 320))
     np.testing.assert_allclose(few / many, 4.0, rtol=0.5)
@@ -289,6 +300,18 @@ def test_a_score_of_ones_own_is_explained():
     np.testing.assert_allclose(found.gap, explain(LinearRegression().fit(X, Y)).gap)
     assert found.score_name == "score"
     assert explain(None, score=interacting).score_name == "interacting"
+
+
+def test_a_model_that_needs_groups_to_predict_is_explained_with_them_held():
+    model = FairKernelClassifier(kernel="linear", disparity_kept=1.0, max_decision_gap=0.1, aware=True, random_state=0)
+    model.fit(X, LABEL, sensitive_features=S)
+    with pytest.raises(TypeError, match="aware=True decides by each row's group"):
+        explain(model)
+    found = explain(model, score=lambda rows: model.decision_function(rows, sensitive_features=S))
+    np.testing.assert_allclose(found.rows["contribution"].sum(), found.gap)
+    np.testing.assert_allclose(found.columns["contribution"].sum() + found.interaction, found.gap)
+    assert not found.exact
+    assert found.interaction * found.columns["contribution"].sum() < 0  # the thresholds work against the columns
 
 
 def test_probabilities_are_those_of_the_second_class():

@@ -55,7 +55,8 @@ def explain_gap(
         most, the higher mean first.
     score : callable, optional
         A function of X that returns one number per row. By default ``decision_function``, ``predict_proba`` of the
-        second class or ``predict``: the first that the model has.
+        second class or ``predict``: the first that the model has. For a model that needs the groups to predict:
+        ``lambda X: model.decision_function(X, sensitive_features=s)``; what it adds per group is interaction.
     sample_weight : array-like of shape (n,), optional
     n_repeats : int, default=10
         Permutations per column, at least 2; not used where columns are exact.
@@ -122,7 +123,7 @@ def _read_rows(model: Any, X: Any) -> Any:
     refuse_sparse(X)
     if column_names(X) is None:
         X = np.asarray(X)
-        if X.dtype.kind in "biuf":  # in float32 rounding would hide that a score is a sum over columns
+        if X.dtype.kind == "f":  # in float32 rounding would hide that a score is a sum over columns
             X = X.astype(np.float64)
     if len(np.shape(X)) != 2:
         raise ValueError(f"X must be a table of shape (n, p); got shape {np.shape(X)}.")
