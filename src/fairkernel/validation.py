@@ -179,6 +179,35 @@ def take_columns(X: Any, ids: Sequence, *, required: bool) -> tuple[Any, Any]:
     return np.delete(array, ids, axis=1), array[:, ids]
 
 
+def with_cells_of(X: Any, rows: np.ndarray, columns: Sequence[int]) -> Any:
+    """X with some columns read from other rows: with a permutation, these columns lose their ties to everything else.
+
+    Parameters
+    ----------
+    X : data frame or array of shape (n, p)
+        Comes back as the same kind of container.
+    rows : ndarray of int, shape (n,)
+        The row that each cell of these columns is read from.
+    columns : sequence of int
+
+    Returns
+    -------
+    data frame or array of shape (n, p)
+
+    Examples
+    --------
+    >>> with_cells_of(np.array([[1, 10], [2, 20]]), np.array([1, 0]), [0])
+    array([[ 2, 10],
+           [ 1, 20]])
+    """
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame.with_columns(*(frame[:, j][rows] for j in columns)).to_native()
+    changed = X.copy()
+    changed[:, columns] = X[np.ix_(rows, np.asarray(columns, dtype=np.intp))]
+    return changed
+
+
 def warn_of_restating_columns(X: np.ndarray, codes: np.ndarray, numeric: np.ndarray, names: Sequence | None) -> None:
     """Say so when a column of X restates a sensitive attribute.
 

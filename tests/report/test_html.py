@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from fairkernel.report.html import render
+from fairkernel.report.html import render, render_gap
 from fairkernel.report.summary import sentences, show, show_interval, summarise
 
 from .conftest import make_trials
@@ -154,3 +154,11 @@ def test_without_jinja2_the_error_names_the_extra(summary, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(ImportError, match=r'HTML pages need jinja2.*pip install "fairkernel\[app\]"'):
         render(page_of(summary), PNG)
+
+
+def test_the_table_of_a_gap_shows_hostile_names_as_text():
+    parts = [{"name": HOSTILE, "text": "+1"}, {"name": QUOTES, "text": "-2"}]
+    page = Page(render_gap({"sentence": HOSTILE, "how": "exact", "parts": parts}))
+    assert {tag for tag, _ in page.elements} == {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert page.texts_of("th")[2:] == [HOSTILE, QUOTES]
+    assert page.texts_of("td") == ["+1", "-2"]

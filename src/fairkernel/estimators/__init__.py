@@ -3,5 +3,6 @@
 from .classifier import FairKernelClassifier
 from .embedding import FairFeatureEmbedding
 from .regressor import FairKernelRegressor
+from .stability import SpanStability
 
-__all__ = ["FairFeatureEmbedding", "FairKernelClassifier", "FairKernelRegressor"]
+__all__ = ["FairFeatureEmbedding", "FairKernelClassifier", "FairKernelRegressor", "SpanStability"]

@@ -25,12 +25,13 @@ from ..solve import (
 )
 from ..validation import check_rows, take_columns
 from ._parameters import refuse_conflicts
+from ._witness import WitnessMixin
 
 ROWS_AT_A_TIME = 16_384  # scored together: bounds the kernel block, not the answer
 ROWS_PER_COMPONENT = 250  # the paper's k = n / 250
 
 
-class FairKernelEstimator(BaseEstimator):
+class FairKernelEstimator(WitnessMixin, BaseEstimator):
     """Base of the embedding, the regressor and the classifier."""
 
     # Routed without a user's set_fit_request: groups are part of what these estimators learn from.

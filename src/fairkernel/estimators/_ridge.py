@@ -90,6 +90,7 @@ class FairKernelRidge(FairKernelEstimator):
         self.coef_ = np.asarray(self._features.lift(a))
         self.intercept_ = np.asarray(moments.target_mean - moments.feature_mean @ a)
         self.mean_gap_ = largest_gap(a, moments)
+        self._learn_witness(moments)
         if not attributes:
             return a
         alike = path.coefficients(self.likeness_alpha_, 1.0)[:, q:] @ moments.standardising

@@ -65,7 +65,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         after ``measure_decision_gap``, "held_out".
     n_components_, eigenvalues_, rank_, groups_, landmark_indices_ : see FairKernelRegressor
     approximation_error_by_group_, features_chosen_, embedding_chosen_ : see FairKernelRegressor
-    n_features_in_, feature_names_in_ : see FairKernelRegressor
+    witness_coef_, witness_intercept_, n_features_in_, feature_names_in_ : see FairKernelRegressor
 
     Examples
     --------

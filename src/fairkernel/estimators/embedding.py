@@ -12,6 +12,7 @@ from ..rows import TrainingRows
 from ..sensitive import warn_of_small_groups
 from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import SHARED
+from .stability import SpanStability, span_stability
 
 
 class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FairKernelEstimator):
@@ -70,6 +71,9 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         ascending.
     mean_gap_ : ndarray of shape (n_components,)
         Largest training gap between group means, per feature.
+    witness_coef_ : ndarray of shape (n_landmarks, n_witnesses)
+        ``witness(X)`` is k(x, landmarks) @ witness_coef_ + witness_intercept_.
+    witness_intercept_ : ndarray of shape (n_witnesses,)
     rank_ : int
         How many directions there are to choose from.
     groups_ : tuple
@@ -121,17 +125,24 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         -------
         FairFeatureEmbedding
         """
-        rows = self._training_rows(X, None if self.criterion == "parity" else y, sensitive_features, sample_weight)
+        rows = self._training_rows(X, y, sensitive_features, sample_weight)
         phi = self._learn_features(rows)
         moments = self._learn_moments(rows, phi)
-        k = number_of_components(self.n_components, len(rows.X))
-        found = self._embed(moments, max(1, len(rows.X) // ROWS_PER_COMPONENT) if k is None else k)
+        found = self._embed(moments, self._k(len(rows.X)))
         warn_of_small_groups(rows.sensitive, found.directions.shape[1])
         directions = _fix_signs(found.directions, phi)
         self.coef_ = np.asarray(self._features.lift(directions))
         self.eigenvalues_ = np.asarray(found.eigenvalues)
         self.mean_gap_ = largest_gap(directions, moments)
+        self._learn_witness(moments)
         return self
+
+    def _training_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> TrainingRows:
+        return super()._training_rows(X, None if self.criterion == "parity" else y, sensitive_features, sample_weight)
+
+    def _k(self, n_rows: int) -> int:
+        k = number_of_components(self.n_components, n_rows)
+        return max(1, n_rows // ROWS_PER_COMPONENT) if k is None else k
 
     def _targets(self, rows: TrainingRows) -> np.ndarray:
         return np.empty((len(rows.X), 0))
@@ -160,6 +171,54 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         check_is_fitted(self)
         X = self._check_new_rows(X)
         return self._evaluate(X, self.coef_).astype(X.dtype, copy=False)
+
+    def span_stability(
+        self,
+        X: Any,
+        *,
+        sensitive_features: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        n_resamples: int = 20,
+        random_state: Any = None,
+    ) -> SpanStability:
+        """How far the span of the features turns when the rows are drawn again.
+
+        The objective (Eq. 3) leaves any k directions without a gap equally good; the rule of largest variance is what
+        makes the answer unique, and an eigenvalue gap what makes it stable. Embeds these rows with the parameters of
+        this estimator, fitted or not, builds the kernel features once, and resamples within the groups.
+
+        Parameters
+        ----------
+        X, sensitive_features, y, sample_weight
+            As in ``fit``.
+        n_resamples : int, default=20
+        random_state : int, RandomState instance or None, default=None
+            Draws the resamples; landmarks are drawn with the estimator's own.
+
+        Returns
+        -------
+        SpanStability
+            Principal angles in degrees, beside those of directions chosen without the rule.
+
+        Examples
+        --------
+        >>> from fairkernel.datasets import make_two_groups
+        >>> data = make_two_groups(n_samples=600, random_state=0)
+        >>> model = FairFeatureEmbedding(n_components=5, random_state=0)
+        >>> print(model.span_stability(data.data, sensitive_features=data.sensitive_features, random_state=0))
+        over 20 resamples the span of 5 components turns by 9.1° on average and 18.5° at most (any other components
+        without a gap: 85.1° and 90.0°), the gap by 17.5°; e_k / e_k+1 = 1.85
+        """
+        return span_stability(
+            self,
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
 
     @property
     def _n_features_out(self) -> int:

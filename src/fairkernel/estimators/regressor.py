@@ -46,7 +46,8 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     chosen_ : Chosen or None
         What ``kernel="auto"`` took and tried.
     eigenvalues_, rank_, groups_, landmark_indices_, approximation_error_by_group_ : see FairFeatureEmbedding
-    features_chosen_, embedding_chosen_, n_features_in_, feature_names_in_ : see FairFeatureEmbedding
+    witness_coef_, witness_intercept_, features_chosen_, embedding_chosen_ : see FairFeatureEmbedding
+    n_features_in_, feature_names_in_ : see FairFeatureEmbedding
 
     References
     ----------

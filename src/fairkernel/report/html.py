@@ -44,6 +44,22 @@ def render_reproduction(page: dict[str, Any], figures_png: Sequence[bytes]) -> s
     return _fill("reproduction.html", **page, plots=[base64.b64encode(png).decode() for png in figures_png])
 
 
+def render_gap(found: dict[str, Any]) -> str:
+    """Fill the table a notebook shows of an explained gap.
+
+    Parameters
+    ----------
+    found : dict
+        ``sentence``, ``how`` and ``parts``, each with ``name`` and ``text``. Names may hold any characters.
+
+    Returns
+    -------
+    str
+        A piece of a page.
+    """
+    return _fill("gap.html", **found)
+
+
 def _fill(name: str, **values: Any) -> str:
     jinja2 = _import_jinja2()
     templates = files(__package__) / "templates"

@@ -27,7 +27,7 @@ def tradeoff_png(summary: dict, title: str) -> bytes:
     -------
     bytes
     """
-    figure_class = _import_figure()
+    figure_class = import_figure()
     figure = figure_class(figsize=SIZE, dpi=DPI, layout="constrained")
     axes = figure.add_subplot()
     _draw_floor(axes, summary["rows"])
@@ -66,7 +66,7 @@ def sensitivity_plot(points: list[dict], *, title: str, axis: str, constant_erro
     -------
     bytes
     """
-    figure_class = _import_figure()
+    figure_class = import_figure()
     figure = figure_class(figsize=(9.0, 4.2), dpi=DPI, layout="constrained")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left", parse_math=False)
     left, right = figure.subplots(1, 2)
@@ -105,7 +105,13 @@ def sensitivity_plot(points: list[dict], *, title: str, axis: str, constant_erro
     return file.getvalue()
 
 
-def _import_figure() -> Any:
+def import_figure() -> Any:
+    """matplotlib's Figure, or an error that says how to get it.
+
+    Returns
+    -------
+    type
+    """
     try:
         # Not pyplot: no window system, no global state.
         from matplotlib.figure import Figure

@@ -6,6 +6,7 @@ from .embedding_printed import printed_embedding
 from .ridge_path import RidgePath
 from .second_moments import matched_second_moments
 from .types import Embedding
+from .witness import witness_directions
 
 __all__ = [
     "Embedding",
@@ -15,4 +16,5 @@ __all__ = [
     "matched_second_moments",
     "orthonormal_directions",
     "printed_embedding",
+    "witness_directions",
 ]
