@@ -1,7 +1,7 @@
 """Predictions and representations in a kernel space in which demographic groups look alike."""
 
 from . import baselines, datasets, kernels, metrics
-from .analysis import explain_gap
+from .analysis import explain_gap, frontier
 from .estimators import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 
 __version__ = "0.1.0"
@@ -14,6 +14,7 @@ __all__ = [
     "baselines",
     "datasets",
     "explain_gap",
+    "frontier",
     "kernels",
     "metrics",
 ]

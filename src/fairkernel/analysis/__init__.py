@@ -1,6 +1,8 @@
-"""What a fitted model does to groups, and why."""
+"""What a model does to groups, what less of it would cost, and why."""
 
+from .frontier_result import Frontier
 from .gap import explain_gap
 from .gap_explanation import GapExplanation
+from .trace import frontier
 
-__all__ = ["GapExplanation", "explain_gap"]
+__all__ = ["Frontier", "GapExplanation", "explain_gap", "frontier"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..report.gap_plot import gap_figure
 from ..report.html import render_gap
+from ._tables import to_pandas
 
 COLUMNS_SHOWN = 10  # by name in text and plot; the others are summed up
 
@@ -68,13 +69,7 @@ class GapExplanation:
         -------
         pandas.DataFrame
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                'data frames need pandas, which is not installed: pip install "fairkernel[app]"'
-            ) from error
-        return pandas.DataFrame(self.columns)
+        return to_pandas(self.columns)
 
     def plot(self, max_columns: int = COLUMNS_SHOWN) -> Any:
         """Contributions of the columns, beside the scores of both groups.

@@ -129,7 +129,7 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
 
     def _learn_features(self, rows: TrainingRows) -> np.ndarray:
         """Build the feature map on the training rows and return them under it."""
-        kernel, n_features = self._choose_kernel(rows)
+        kernel, self._asked_features = self._choose_kernel(rows)
         X = rows.X[:, rows.positions] if isinstance(kernel, Precomputed) else rows.X
         features = build_features(
             kernel,
@@ -137,7 +137,7 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
             rows.sensitive.codes,
             rows.weight,
             kind=self.features,
-            n_features=n_features,
+            n_features=self._asked_features,
             rng=check_random_state(self.random_state),
         )
         self._features, self._gram_columns = features.map, rows.positions if isinstance(kernel, Precomputed) else None

@@ -125,7 +125,7 @@ def warn_below_floor(tolerance: float, rates: np.ndarray, cells: Cells, weight: 
     cells : Cells
     weight : ndarray of shape (n,)
     """
-    sizes = _effective_sizes(cells, weight)
+    sizes = effective_sizes(cells, weight)
     floors = []
     for stratum in map(list, cells.strata):
         if len(stratum) > 1:
@@ -160,7 +160,7 @@ def decision_gap(decisions: np.ndarray, cells: Cells, weight: np.ndarray) -> Int
     errors = np.sqrt(np.maximum((terms**2).sum(axis=0) - terms.sum(axis=0) ** 2 / len(decisions), 0.0))
     low, high = largest_gap_interval(
         rates[: compared.n_cells],
-        _effective_sizes(cells, weight),
+        effective_sizes(cells, weight),
         cells.strata,
         LEVEL,
         numeric=(rates[compared.n_cells :], errors),
@@ -168,6 +168,17 @@ def decision_gap(decisions: np.ndarray, cells: Cells, weight: np.ndarray) -> Int
     return Interval(float(compared.gap(rates)), float(low), float(high), LEVEL, "analytic")
 
 
-def _effective_sizes(cells: Cells, weight: np.ndarray) -> np.ndarray:
+def effective_sizes(cells: Cells, weight: np.ndarray) -> np.ndarray:
+    """(Σw)²/Σw² of every cell.
+
+    Parameters
+    ----------
+    cells : Cells
+    weight : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (cells,)
+    """
     sums = [weight[cells.codes == cell] for cell in range(cells.n_cells)]
     return np.array([w.sum() ** 2 / (w**2).sum() for w in sums])

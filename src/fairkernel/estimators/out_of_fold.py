@@ -125,6 +125,8 @@ class FoldMoments:
 
     Parameters
     ----------
+    model : FairKernelRegressor or FairKernelClassifier
+        Holds the feature map.
     rows : TrainingRows
     phi : ndarray of shape (n, m)
     targets : ndarray of shape (n, targets)
@@ -133,6 +135,7 @@ class FoldMoments:
         One per fold.
     """
 
+    model: FairKernelRidge
     rows: TrainingRows
     phi: np.ndarray
     targets: np.ndarray
@@ -185,7 +188,7 @@ class FoldMoments:
         fold = _folds(cv, rows, model._cells(rows), is_classifier(model))
         empty = model._no_moments(rows, phi)
         parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
-        return cls(rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
+        return cls(model, rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
 
     @property
     def total(self) -> Moments:

@@ -60,6 +60,22 @@ def render_gap(found: dict[str, Any]) -> str:
     return _fill("gap.html", **found)
 
 
+def render_frontier(found: dict[str, Any]) -> str:
+    """Fill the table a notebook shows of a frontier.
+
+    Parameters
+    ----------
+    found : dict
+        ``sentence``, ``headers`` and ``cells``. Names may hold any characters.
+
+    Returns
+    -------
+    str
+        A piece of a page.
+    """
+    return _fill("frontier.html", **found)
+
+
 def _fill(name: str, **values: Any) -> str:
     jinja2 = _import_jinja2()
     templates = files(__package__) / "templates"

@@ -1,7 +1,15 @@
 """How sure a measured figure is: intervals, the noise floor of exact parity, means over repeated splits."""
 
-from .intervals import Interval, interval, largest_gap_interval
+from .intervals import Interval, interval, largest_gap_interval, share_bounds
 from .noise_floor import parity_noise_floor
 from .repeated_splits import SplitMean, mean_over_splits
 
-__all__ = ["Interval", "SplitMean", "interval", "largest_gap_interval", "mean_over_splits", "parity_noise_floor"]
+__all__ = [
+    "Interval",
+    "SplitMean",
+    "interval",
+    "largest_gap_interval",
+    "mean_over_splits",
+    "parity_noise_floor",
+    "share_bounds",
+]

@@ -144,8 +144,13 @@ def check_level(level: float) -> None:
 
 def share_interval(share: float, n_effective: float, level: float) -> Interval:
     """Wilson's interval of one proportion."""
-    low, high = _wilson(np.array(share), np.array(n_effective), norm.ppf((1 + level) / 2))
+    low, high = share_bounds(np.array(share), n_effective, level)
     return Interval(share, float(low), float(high), level, "analytic")
+
+
+def share_bounds(share: np.ndarray, n_effective: float, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's bounds of many proportions."""
+    return _wilson(share, np.array(n_effective), norm.ppf((1 + level) / 2))
 
 
 def rate_difference_interval(counts: GroupCounts, kinds: tuple[str, ...], level: float) -> Interval:

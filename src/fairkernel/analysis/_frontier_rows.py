@@ -1,0 +1,237 @@
+"""Rows of a frontier from out-of-fold scores: sums along a line of decisions, or quadratics of a line of scores."""
+
+from typing import Any
+
+import numpy as np
+
+from ..criteria import Cells
+from ..estimators.decision_rule import THRESHOLD, compared_in, effective_sizes
+from ..estimators.out_of_fold import FoldMoments, OutOfFoldScores
+from ..estimators.tuning import ALPHAS
+from ..metrics import parity_noise_floor
+from ..metrics.uncertainty import largest_gap_interval, share_bounds
+from ..solve.decision import DecisionLine, rates_along
+
+LEVEL = 0.95
+FLOOR_POINTS = 41  # rates at which the noise floor is computed; it is interpolated between them
+OURS = "fairkernel"
+
+
+class Sums:
+    """What is summed over the rows decided positively, and the columns of the table that follow.
+
+    Parameters
+    ----------
+    cells : Cells
+    truth : ndarray of bool, shape (n,)
+    weight : ndarray of shape (n,)
+    """
+
+    def __init__(self, cells: Cells, truth: np.ndarray, weight: np.ndarray) -> None:
+        self.compared, self.cells = compared_in(cells), cells
+        self.sizes = effective_sizes(cells, weight)
+        self.n_effective = float(weight.sum() ** 2 / (weight**2).sum())
+        share = weight / weight.sum()
+        self.n, self.base = len(weight), float(share @ truth)
+        rates = cells.rate_weights(weight)
+        numeric = rates[:, self.compared.n_cells :]
+        self.weights = np.hstack([rates, numeric**2, ((1 - 2.0 * truth) * share)[:, None], share[:, None]])
+        grid = np.linspace(0.0, 1.0, FLOOR_POINTS)
+        strata = [list(stratum) for stratum in cells.strata if len(stratum) > 1]
+        floors = [[parity_noise_floor(self.sizes[stratum], rate) for rate in grid] for stratum in strata]
+        self.floor = grid, np.max(floors, axis=0) if floors else np.full(FLOOR_POINTS, np.nan)
+
+    def columns(self, sums: np.ndarray) -> dict[str, np.ndarray]:
+        """Figures of decisions from their sums.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (settings, columns of ``weights``)
+
+        Returns
+        -------
+        dict of str to ndarray of shape (settings,)
+        """
+        cells, numbers = self.compared.n_cells, self.compared.n_numeric
+        numeric, squares = sums[:, cells : cells + numbers], sums[:, cells + numbers : cells + 2 * numbers]
+        errors = np.sqrt(np.maximum(squares - numeric**2 / self.n, 0.0))
+        error, positive = np.clip(sums[:, -2] + self.base, 0.0, 1.0), np.clip(sums[:, -1], 0.0, 1.0)
+        rates = np.clip(sums[:, :cells], 0.0, 1.0)
+        low, high = largest_gap_interval(rates, self.sizes, self.cells.strata, LEVEL, numeric=(numeric, errors))
+        error_low, error_high = share_bounds(error, self.n_effective, LEVEL)
+        return {
+            "error": error,
+            "error_low": error_low,
+            "error_high": error_high,
+            "disparity": self.compared.gap(sums),
+            "disparity_low": low,
+            "disparity_high": high,
+            "positive_rate": positive,
+            "noise_floor": np.interp(positive, *self.floor),
+        }
+
+
+def decision_rows(
+    folds: FoldMoments, alphas: tuple, levels: tuple, rule_levels: tuple, tolerances: Any
+) -> dict[str, np.ndarray]:
+    """Every penalty × (levels with plain decisions, rule levels × tolerances), and the constant.
+
+    Parameters
+    ----------
+    folds : FoldMoments
+    alphas, levels, rule_levels : tuple of float
+    tolerances : tuple of float or None, or int
+        A number spreads as many tolerances from zero to the gap of the plain decisions.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    model, rows = folds.model, folds.rows
+    cells, truth = model._cells(rows), rows.y == 1
+    sums = Sums(cells, truth, rows.weight)
+    searched = () if model.aware or tolerances == (None,) else ALPHAS
+    found = folds.scores(model, [model.n_components], (*alphas, *searched), likeness=bool(searched))
+    alike = found.likeness_losses(cells)[0] if searched else None
+    settings: list[tuple] = []
+    totals: list[np.ndarray] = []
+    for j, alpha in enumerate(alphas):
+        plain = np.asarray(levels)
+        u, v = found.parity[:, 0, j, 0] - THRESHOLD, found.parity[:, 0, j, 0] - found.plain[:, 0, j, 0]
+        if isinstance(tolerances, int) or None in tolerances:
+            totals.append(rates_along(u, v, sums.weights, plain))
+            settings += [(False, alpha, level, np.nan) for level in levels]
+        if tolerances == (None,):
+            continue
+        for level in rule_levels:
+            line = DecisionLine.of(
+                u - level * v, _likeness(folds, found, alike, j, level), sums.weights, sums.compared
+            )
+            asked = _spread(tolerances, line) if isinstance(tolerances, int) else list(filter(_is_number, tolerances))
+            totals.append(line.rates[[line.within(tolerance)[0] for tolerance in asked]])
+            settings += [(model.aware, alpha, level, tolerance) for tolerance in asked]
+    constant = (truth @ rows.weight >= rows.weight.sum() / 2) * sums.weights.sum(axis=0)
+    names = np.array([OURS] * len(settings) + ["constant"], dtype=object)
+    aware, alpha, kept, gap = (np.array(column) for column in zip(*settings, (False, *[np.nan] * 3), strict=True))
+    return {
+        "model": names,
+        "aware": aware,
+        "alpha": alpha,
+        "disparity_kept": kept,
+        "max_decision_gap": gap,
+        **sums.columns(np.vstack([*totals, constant])),
+    }
+
+
+def _likeness(folds: FoldMoments, found: OutOfFoldScores, losses: Any, j: int, level: float) -> np.ndarray:
+    """How group-like each row is, as the classifier would have it at penalty j."""
+    if losses is None:
+        model, rows = folds.model, folds.rows
+        model._cell_shares = np.asarray(folds.total.attribute_mean)
+        return model._likeness_of(rows.sensitive.codes, found.at(level)[:, 0, j, 0])
+    assert found.likeness is not None
+    candidates = [j, *range(len(losses) - len(ALPHAS), len(losses))]  # the classifier's: its own penalty and the grid
+    return found.likeness[:, 0, min(candidates, key=losses.__getitem__)]
+
+
+def _is_number(tolerance: float | None) -> bool:
+    return tolerance is not None
+
+
+def _spread(count: int, line: DecisionLine) -> list[float]:
+    return np.linspace(0.0, float(line.gaps[0]), count).tolist()
+
+
+def score_rows(folds: FoldMoments, alphas: tuple, levels: tuple) -> dict[str, np.ndarray]:
+    """Every penalty and level of a regressor, and the constant: figures are quadratic in the level.
+
+    Parameters
+    ----------
+    folds : FoldMoments
+    alphas, levels : tuple of float
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    model, rows, levels_ = folds.model, folds.rows, np.asarray(levels)
+    found = folds.scores(model, [model.n_components], alphas)
+    measure = ScoreSums(model._cells(rows), folds.targets[:, 0], rows.weight)
+    parts = [
+        measure.columns(found.parity[:, 0, j, 0], (found.plain - found.parity)[:, 0, j, 0], levels_)
+        for j in range(len(alphas))
+    ]
+    mean = np.full(len(rows.weight), np.average(folds.targets[:, 0], weights=rows.weight))
+    parts.append(measure.columns(mean, np.zeros_like(mean), np.zeros(1)))
+    settings = [(alpha, level) for alpha in alphas for level in levels] + [(np.nan, np.nan)]
+    alpha, kept = (np.array(column) for column in zip(*settings, strict=True))
+    return {
+        "model": np.array([OURS] * (len(settings) - 1) + ["constant"], dtype=object),
+        "aware": np.zeros(len(settings), dtype=bool),
+        "alpha": alpha,
+        "disparity_kept": kept,
+        **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
+    }
+
+
+class ScoreSums:
+    """Figures of the scores f + ρ g for many ρ at once.
+
+    Parameters
+    ----------
+    cells : Cells
+    target, weight : ndarray of shape (n,)
+    """
+
+    def __init__(self, cells: Cells, target: np.ndarray, weight: np.ndarray) -> None:
+        self.compared, self.cells, self.target = compared_in(cells), cells, target
+        self.share, self.sizes = weight / weight.sum(), effective_sizes(cells, weight)
+        self.W = cells.rate_weights(weight)
+        self.variance = float(self.share @ (target - self.share @ target) ** 2)
+
+    def columns(self, f: np.ndarray, g: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
+        """R², and the largest gap of means with its interval.
+
+        Parameters
+        ----------
+        f, g : ndarray of shape (n,)
+        levels : ndarray of shape (L,)
+
+        Returns
+        -------
+        dict of str to ndarray of shape (L,)
+        """
+        powers = np.stack([np.ones_like(levels), levels, levels**2], axis=1)
+        residual = f - self.target
+        mse = powers @ np.array([self.share @ v for v in (residual**2, 2 * residual * g, g**2)])
+        means = powers[:, :2] @ np.stack([f @ self.W, g @ self.W])
+        n = self.compared.n_cells
+        squares = powers @ np.stack([v @ self.W[:, :n] for v in (f**2, 2 * f * g, g**2)])
+        variances = np.maximum(squares - means[:, :n] ** 2, 0.0) / self.sizes
+        low, high = self._interval(means, variances, f, g, levels)
+        return {
+            "r2": 1.0 - mse / self.variance if self.variance else np.full(len(levels), np.nan),
+            "rmse": np.sqrt(np.maximum(mse, 0.0)),
+            "disparity": self.compared.gap(means),
+            "disparity_low": low,
+            "disparity_high": high,
+        }
+
+    def _interval(
+        self, means: np.ndarray, variances: np.ndarray, f: np.ndarray, g: np.ndarray, levels: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Normal bounds of every difference of means, all at once, folded at zero."""
+        n = self.compared.n_cells
+        values = [means[:, a] - means[:, b] for a, b in _pairs(self.cells.strata)]
+        errors = [np.sqrt(variances[:, a] + variances[:, b]) for a, b in _pairs(self.cells.strata)]
+        for k in range(n, self.W.shape[1]):
+            terms = self.W[:, k, None] * (f[:, None] + g[:, None] * levels)
+            values.append(means[:, k])
+            errors.append(np.sqrt(np.maximum((terms**2).sum(axis=0) - means[:, k] ** 2 / len(f), 0.0)))
+        return largest_gap_interval(
+            np.empty((len(levels), 0)), np.empty(0), (), LEVEL, numeric=(np.stack(values, 1), np.stack(errors, 1))
+        )
+
+
+def _pairs(strata: tuple) -> list[tuple[int, int]]:
+    return [(a, b) for cells in strata for i, a in enumerate(cells) for b in cells[i + 1 :]]

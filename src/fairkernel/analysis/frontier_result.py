@@ -1,0 +1,184 @@
+"""A frontier: settings with their error and disparity, the ones worth having, and a model for a bound."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..estimators._ridge import FairKernelRidge
+from ..report.frontier_plot import frontier_figure
+from ..report.html import render_frontier
+from ._tables import to_pandas
+
+ROWS_SHOWN = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frontier:
+    """What ``frontier`` found.
+
+    Parameters
+    ----------
+    table : dict of str to ndarray
+        Columns of equal length. The setting: "model", "aware" (whether decisions are made with the groups known),
+        "alpha", "disparity_kept", "max_decision_gap" (NaN: plain threshold). Out of fold, with 95% bounds "…_low" and
+        "…_high": "disparity" (largest gap of the criterion's rates; of mean scores for a regressor), "error" for
+        classes, "r2" and "rmse" for numbers; "positive_rate" and "noise_floor", the disparity that chance shows under
+        exact parity.
+    task : {"classification", "regression"}
+    estimator : FairKernelClassifier or FairKernelRegressor
+        As it was passed.
+    model : FairKernelClassifier or FairKernelRegressor
+        A clone of it with the feature map all settings share.
+    data : tuple
+        X, y and fit's keyword arguments.
+    """
+
+    table: dict[str, np.ndarray]
+    task: str
+    estimator: FairKernelRidge
+    model: FairKernelRidge
+    data: tuple[Any, Any, dict]
+
+    def __len__(self) -> int:
+        return len(self.table["model"])
+
+    @property
+    def loss(self) -> np.ndarray:
+        """What is to be small: the error, or −R²."""
+        return self.table["error"] if self.task == "classification" else -self.table["r2"]
+
+    def pareto(self) -> "Frontier":
+        """The settings that no other one equals or beats in both error and disparity, by disparity.
+
+        Returns
+        -------
+        Frontier
+        """
+        disparity, loss = self.table["disparity"], self.loss
+        order = np.lexsort((loss, disparity))
+        least = np.minimum.accumulate(np.concatenate([[np.inf], loss[order][:-1]]))
+        return self._rows(order[loss[order] < least])
+
+    def best(self, max_disparity: float) -> Any:
+        """The estimator of least error among its settings within a bound, fitted on all rows.
+
+        Parameters
+        ----------
+        max_disparity : float
+            Bound on the out-of-fold disparity.
+
+        Returns
+        -------
+        FairKernelClassifier or FairKernelRegressor
+        """
+        if not isinstance(max_disparity, int | float) or not max_disparity >= 0:
+            raise ValueError(f"max_disparity must be a number >= 0; got {max_disparity!r}.")
+        ours = np.isfinite(self.table["alpha"])
+        allowed = np.flatnonzero(ours & (self.table["disparity"] <= max_disparity))
+        if not len(allowed):
+            least = self.table["disparity"][ours].min()
+            raise ValueError(
+                f"max_disparity={max_disparity:g}: no setting has so small an out-of-fold disparity; the least is "
+                f"{least:.3g}. Raise max_disparity, or add smaller values to max_decision_gap or disparity_kept."
+            )
+        ranked = np.lexsort((self.table["disparity"][allowed], self.loss[allowed]))
+        return self.refit(int(allowed[ranked[0]]))
+
+    def refit(self, row: int) -> Any:
+        """The estimator with the setting of one row of the table, fitted on all rows.
+
+        Parameters
+        ----------
+        row : int
+
+        Returns
+        -------
+        FairKernelClassifier or FairKernelRegressor
+        """
+        setting = {name: float(self.table[name][row]) for name in ("alpha", "disparity_kept")}
+        if not np.isfinite(setting["alpha"]):
+            raise ValueError(f"row {row} is {self.table['model'][row]!r}, which is no setting of the estimator.")
+        options: dict[str, Any] = {"kernel": self.model.kernel_, "n_features": self.model._asked_features}
+        if self.task == "classification":
+            gap = float(self.table["max_decision_gap"][row])
+            options |= {"max_decision_gap": None if np.isnan(gap) else gap, "aware": bool(self.table["aware"][row])}
+        X, y, given = self.data
+        return clone(self.estimator).set_params(**setting, **options).fit(X, y, **given)
+
+    def to_frame(self) -> Any:
+        """The table.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return to_pandas(self.table)
+
+    def plot(self) -> Any:
+        """Error against disparity, with intervals for the settings worth having.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return frontier_figure(self._to_show(len(self)))
+
+    def __repr__(self) -> str:
+        shown = self._to_show(ROWS_SHOWN)
+        widths = [max(map(len, column)) for column in zip(shown["headers"], *shown["cells"], strict=True)]
+        rows = [shown["headers"], *shown["cells"]]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([shown["sentence"], *lines])
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return render_frontier(self._to_show(ROWS_SHOWN))
+        except ImportError:
+            return None  # without jinja2 a notebook shows the text
+
+    def _rows(self, at: np.ndarray) -> "Frontier":
+        return replace(self, table={name: column[at] for name, column in self.table.items()})
+
+    def _to_show(self, n_rows: int) -> dict[str, Any]:
+        """Plain values for the page and the plot: every point, and the worthwhile settings as cells."""
+        worth, score = self.pareto(), "error" if self.task == "classification" else "r2"
+        names = ["model", "aware", "alpha", "disparity_kept", "max_decision_gap", score, "disparity"]
+        names += ["positive_rate", "noise_floor"] if self.task == "classification" else []
+        names = [name for name in names if name in self.table]
+        taken = np.unique(np.linspace(0, len(worth) - 1, min(n_rows, len(worth))).round().astype(int))
+        constant = self._rows(np.flatnonzero(self.table["model"] == "constant"))
+        rows = [(worth, int(i)) for i in taken] + ([] if "constant" in worth.table["model"] else [(constant, 0)])
+        others = self._rows(np.flatnonzero(~np.isin(self.table["model"].astype(str), ("fairkernel", "constant"))))
+        rows += [(others, i) for i in range(len(others)) if others.table["model"][i] not in worth.table["model"]]
+        return {
+            "sentence": f"{len(self)} settings, {len(worth)} of them worth having (no other has both less error and "
+            "less disparity); out of fold, 95% intervals",
+            "headers": [name.replace("_", " ") for name in names],
+            "cells": [[_text(found.table, name, i) for name in names] for found, i in rows],
+            "score": score,
+            "points": _points(self.table, score),
+            "pareto": _points(worth.table, score),
+            "criterion": self.estimator.criterion,
+        }
+
+
+def _points(table: dict[str, np.ndarray], score: str) -> list[dict[str, Any]]:
+    names = ["model", "aware", "disparity", "disparity_low", "disparity_high", score]
+    names += [name for name in (f"{score}_low", f"{score}_high", "noise_floor") if name in table]
+    columns = (table[name].tolist() for name in names)
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _text(table: dict[str, np.ndarray], name: str, row: int) -> str:
+    value = table[name][row]
+    if isinstance(value, str):
+        return value
+    if name == "aware":
+        return "aware" if value else "blind"
+    if np.isnan(value):
+        return ""
+    if f"{name}_low" in table:
+        return f"{value:.4f} [{table[name + '_low'][row]:.4f}, {table[name + '_high'][row]:.4f}]"
+    return f"{value:.3g}"
