@@ -76,7 +76,7 @@ def frontier(
     ...     max_decision_gap=[0.05, 0.1],
     ... )
     >>> len(found), found.best(max_disparity=0.11).max_decision_gap
-    (23, 0.1)
+    (3, 0.1)
     """
     if not isinstance(estimator, FairKernelRidge):
         raise TypeError(
