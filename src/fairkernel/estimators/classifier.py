@@ -42,9 +42,9 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         threshold and needs ``predict(X, sensitive_features=s)``; False shifts each score by how group-like the row
         looks, and needs X alone.
     kernel : str, callable or Kernel, default="rbf"
-        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by cross-validation on the rows
-        passed to fit, and ``chosen_`` says what it took.
-    tuning_budget : int or float, default=25
+        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by leave-one-out error on
+        the rows passed to fit, and ``chosen_`` says what it took.
+    tuning_budget : int or float, default=12
         Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
     gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding

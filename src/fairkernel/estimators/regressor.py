@@ -25,9 +25,9 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     disparity_kept : float, default=0.0
         ρ in [0, 1]: 0 gives every group the same mean score on the training rows, 1 is plain kernel ridge.
     kernel : str, callable or Kernel, default="rbf"
-        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by cross-validation on the rows
-        passed to fit, and ``chosen_`` says what it took.
-    tuning_budget : int or float, default=25
+        As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by leave-one-out error on
+        the rows passed to fit, and ``chosen_`` says what it took.
+    tuning_budget : int or float, default=12
         Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
     gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
