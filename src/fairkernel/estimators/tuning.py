@@ -21,7 +21,7 @@ from ..kernels import RBF, ColumnScaled, Exponential, Kernel, Linear, Polynomial
 from ..rows import TrainingRows
 
 BUDGET = 12  # settings, of the 20 there are
-ROWS, FEATURES = 4000, 300  # at most, while settings are compared
+ROWS, FEATURES = 3000, 256  # at most, while settings are compared
 ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2.5, 3, 12))
 ROUNDS = 3  # of learning scales
 WIDTHS = (4.0, 16.0, 2.0, 8.0, 1.0)  # L in median distances, the first one first
@@ -138,17 +138,17 @@ class _Search:
         )
         phi, w = features.training, rows.weight
         phi = phi - np.average(phi, axis=0, weights=w)
-        root = np.sqrt(w)[:, None] * phi
-        e, V = eigh(root.T @ root)
+        weighted = phi if (w == 1.0).all() else np.sqrt(w)[:, None] * phi
+        e, V = eigh(weighted.T @ weighted)
+        b = V.T @ (phi.T @ (w[:, None] * self.targets))
         filtered = 1.0 / (np.maximum(e, 0.0)[:, None] + np.array(ALPHAS))
-        Z = phi @ V
-        scores = np.einsum("im,ma,mq->iaq", Z, filtered, V.T @ (phi.T @ (w[:, None] * self.targets)), optimize=True)
+        Z, shape = phi @ V, (len(phi), len(ALPHAS), -1)
+        scores = (Z @ (filtered[:, :, None] * b[:, None, :]).reshape(len(e), -1)).reshape(shape)
         own = w[:, None] * (1.0 / w.sum() + Z**2 @ filtered)
         residual = (scores - self.targets[:, None, :]) / np.maximum(1.0 - own, ROUNDING)[:, :, None]
-        loss = np.einsum("i,iaq->a", w, residual**2) / w.sum() / self.targets.shape[1]
+        loss = (w @ (residual**2).sum(axis=2)) / w.sum() / self.targets.shape[1]
         best = int(loss.argmin())
-        coefficients = V @ (filtered[:, best, None] * (V.T @ (phi.T @ (w[:, None] * self.targets))))
-        return _Fit(kernel, ALPHAS[best], float(loss[best]), features.map, coefficients)
+        return _Fit(kernel, ALPHAS[best], float(loss[best]), features.map, V @ (filtered[:, best, None] * b))
 
     def proposals(self) -> Iterator[tuple[str, Kernel, Any]]:
         """Settings, the most promising first, each with a function to be told of its fit."""
