@@ -111,6 +111,7 @@ def decision_rows(
             totals.append(line.rates[[line.within(tolerance)[0] for tolerance in asked]])
             settings += [(model.aware, alpha, level, tolerance) for tolerance in asked]
     constant = (truth @ rows.weight >= rows.weight.sum() / 2) * sums.weights.sum(axis=0)
+    constant[: sums.compared.n_cells] = constant[-1] = np.round(constant[-1])  # its rates are 0 or 1, not nearly so
     names = np.array([OURS] * len(settings) + ["constant"], dtype=object)
     aware, alpha, kept, gap = (np.array(column) for column in zip(*settings, (False, *[np.nan] * 3), strict=True))
     return {
