@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..estimators import FairKernelRegressor
 from ..moments import Moments
@@ -58,6 +58,7 @@ class PenalisedKernelRegressor(FairKernelRegressor):
             if name not in ("n_components", "disparity_kept", "objective", "criterion", "n_moments", "rank_tolerance")
         },
         "mu": [Interval(Real, 0, None, closed="left")],
+        "missing_sensitive": [StrOptions({"error", "group"})],  # the covariance below is over all rows
     }
 
     def __init__(

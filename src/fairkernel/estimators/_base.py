@@ -140,7 +140,8 @@ class FairKernelEstimator(BaseEstimator):
         features = build_features(
             kernel,
             X,
-            rows.sensitive.codes,
+            # Rows without a group are represented as well as any group is.
+            np.where(rows.sensitive.known, rows.sensitive.codes, len(rows.sensitive.groups)),
             rows.weight,
             kind=self.features,
             n_features=self.n_features,
@@ -151,7 +152,8 @@ class FairKernelEstimator(BaseEstimator):
         self.features_chosen_ = features.how
         self.n_kernel_features_ = features.map.n_features
         self.groups_ = rows.sensitive.groups
-        self.approximation_error_by_group_ = dict(zip(self.groups_, features.error_by_group.tolist(), strict=True))
+        errors = features.error_by_group[: len(self.groups_)].tolist()
+        self.approximation_error_by_group_ = dict(zip(self.groups_, errors, strict=True))
         landmarks = features.map.landmarks
         self.landmark_indices_ = None if landmarks is None else rows.positions[landmarks]
         return features.training
