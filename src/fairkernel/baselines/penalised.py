@@ -16,6 +16,18 @@ from ..estimators import FairKernelRegressor
 from ..moments import Moments
 from ..solve import RidgePath
 
+_WITHOUT = (  # parameters of the regressor that have no meaning beside μ
+    "n_components",
+    "disparity_kept",
+    "distribution_parity",
+    "aware",
+    "n_hsic_directions",
+    "objective",
+    "criterion",
+    "n_moments",
+    "rank_tolerance",
+)
+
 
 class PenalisedKernelRegressor(FairKernelRegressor):
     """Kernel ridge regression with FKRR's penalty μ on the covariance of prediction and sensitive attribute.
@@ -55,7 +67,7 @@ class PenalisedKernelRegressor(FairKernelRegressor):
         **{
             name: valid
             for name, valid in FairKernelRegressor._parameter_constraints.items()
-            if name not in ("n_components", "disparity_kept", "objective", "criterion", "n_moments", "rank_tolerance")
+            if name not in _WITHOUT
         },
         "mu": [Interval(Real, 0, None, closed="left")],
         "missing_sensitive": [StrOptions({"error", "group"})],  # the covariance below is over all rows

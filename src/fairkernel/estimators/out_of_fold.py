@@ -175,6 +175,7 @@ class FoldMoments:
         for f, part in enumerate(self.parts):
             held_out = self.fold == f
             size = len(self.phi) - int(held_out.sum())
+            model._show(self.rows, self.phi, ~held_out)
             parity[held_out], plain[held_out] = _grid_scores(
                 model, total - part, size, self.phi[held_out], n_components, alphas
             )
