@@ -210,6 +210,11 @@ class FairKernelEstimator(BaseEstimator):
             found = exact_embedding(moments.scatter, self._gap_directions(moments))
         k = _clip_to_rank(n_components, found.rank)
         if self.n_moments == 2 and found.rank:
+            if moments.n_groups < 2:
+                raise ValueError(
+                    "n_moments=2 compares the variances of groups, and sensitive_features holds continuous columns "
+                    "only: bin them, or use n_moments=1."
+                )
             if n_components is None:
                 # Beyond half the rows of the smallest group its covariance is mostly noise, and any choice arbitrary.
                 k = max(1, min(found.rank, int(min(moments.group_weight)) // 2) // 2)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.metrics import r2_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -112,6 +113,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     }
     # As in fit: no user's set_predict_request is needed.
     __metadata_request__predict = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__score = {"sensitive_features": True}  # noqa: RUF012
     _reading: dict = {"multi_output": True, "y_numeric": True}  # noqa: RUF012
 
     def __init__(
@@ -183,6 +185,8 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         self._refuse_conflicts_of_distributions()
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
         self._fit_scores(rows)
+        for name in ("barycentres_", "distribution_disparity_"):  # of a previous fit
+            self.__dict__.pop(name, None)
         self.__dict__.pop("_shown", None)  # features of the training rows, which only the solve needed
         if self.aware:
             self._fit_barycentres(self.__dict__.pop("_folds"))
@@ -216,6 +220,24 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         scores = self._scores(X)
         codes = self._new_groups(X, sensitive_features, len(scores))
         return self._moved(scores.reshape(len(scores), -1), codes).reshape(scores.shape)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """R² of the predictions, as of every regressor in scikit-learn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,) or (n, targets)
+        sample_weight : array-like of shape (n,), optional
+        sensitive_features : array-like of shape (n,) or (n, columns), optional
+            Groups of these rows; only ``aware=True`` looks at them.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, sensitive_features=sensitive_features if self.aware else None)
+        return r2_score(y, predicted, sample_weight=sample_weight)
 
     def _targets(self, rows: TrainingRows) -> np.ndarray:
         return rows.y.reshape(len(rows.y), -1)
