@@ -1,4 +1,4 @@
-"""Regression with equal distributions: toward the barycentre where groups are known, HSIC directions where not."""
+"""Regression with equal distributions: the barycentre where groups are known, the HSIC direction where they are not."""
 
 import numpy as np
 import pandas as pd
@@ -188,7 +188,7 @@ def test_rows_without_a_group_count_for_the_score_and_not_for_the_barycentre():
     [
         ({"distribution_parity": 0.5}, r"distribution_parity=0\.5 .*set aware=True.*blind.*n_moments=2"),
         ({**AWARE, "criterion": "odds"}, "aware=True levels the distributions over all rows; criterion='odds'"),
-        ({"n_hsic_directions": 1, "objective": "printed"}, "n_hsic_directions=1 goes beyond equal means"),
+        ({"hsic_rounds": 1, "objective": "printed"}, "hsic_rounds=1 goes beyond equal means"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, sentence):
@@ -208,11 +208,11 @@ def test_a_blind_model_refuses_groups_at_predict():
 
 
 def test_a_fit_keeps_no_training_features_and_a_refit_forgets_the_barycentres():
-    model = fit(n_hsic_directions=1, **AWARE)
+    model = fit(hsic_rounds=1, **AWARE)
     assert not {"_folds", "_shown"} & set(vars(model))
     model.set_params(aware=False, distribution_parity=0.0).fit(X, Y, sensitive_features=S)
-    assert clone(model).get_params()["n_hsic_directions"] == 1
-    np.testing.assert_allclose(model.predict(NEW), fit(n_hsic_directions=1, disparity_kept=1.0).predict(NEW), atol=0)
+    assert clone(model).get_params()["hsic_rounds"] == 1
+    np.testing.assert_allclose(model.predict(NEW), fit(hsic_rounds=1, disparity_kept=1.0).predict(NEW), atol=0)
     assert not hasattr(model, "barycentres_")
     assert not hasattr(model, "distribution_disparity_")
 
@@ -221,10 +221,17 @@ def test_a_fit_keeps_no_training_features_and_a_refit_forgets_the_barycentres():
 
 
 @pytest.mark.parametrize("parameters", [{}, {"n_components": 20}, {"kernel": "laplacian"}])
-def test_one_direction_brings_the_distributions_closer_and_leaves_the_means_equal(parameters):
-    before, after = fit(**parameters), fit(n_hsic_directions=1, **parameters)
+def test_one_round_brings_the_distributions_closer_and_leaves_the_means_equal(parameters):
+    before, after = fit(**parameters), fit(hsic_rounds=1, **parameters)
     assert after.mean_gap_ < 1e-9
     assert ks(after.predict(NEW)) < ks(before.predict(NEW))
+
+
+def test_several_outputs_are_separate_fits():
+    targets = np.column_stack([Y, -(X[:, 2] ** 2)])
+    together = fit(y=targets, hsic_rounds=2).predict(NEW)
+    for j in (0, 1):
+        np.testing.assert_allclose(together[:, j], fit(y=targets[:, j], hsic_rounds=2).predict(NEW), atol=1e-8)
 
 
 def test_under_another_criterion_the_distributions_come_closer_within_the_strata():
@@ -232,29 +239,29 @@ def test_under_another_criterion_the_distributions_come_closer_within_the_strata
     contrasts = group_contrasts(cells.codes, cells.strata, cells.numeric, np.ones(N))
 
     def distance(r):
-        order = np.argsort(scores := fit(criterion="odds", n_hsic_directions=r).predict(X))
+        order = np.argsort(scores := fit(criterion="odds", hsic_rounds=r).predict(X))
         return (np.cumsum(contrasts[order], axis=0)[:-1] ** 2).sum(axis=1) @ np.diff(scores[order])
 
     assert distance(1) < distance(0)
 
 
-def test_several_directions_bring_them_closer_still():
+def test_several_rounds_bring_them_closer_still():
     w1 = [
-        distribution_disparity(None, fit(n_hsic_directions=r).predict(X), sensitive_features=S).w1 for r in (0, 1, 4)
+        distribution_disparity(None, fit(hsic_rounds=r).predict(X), sensitive_features=S).w1 for r in (0, 1, 4)
     ]
     assert w1[2] < w1[1] < w1[0]
 
 
-def test_the_kept_share_of_the_mean_gap_is_exact_beside_directions():
-    full = fit(n_hsic_directions=2, disparity_kept=1.0)
-    assert fit(n_hsic_directions=2, disparity_kept=0.3).mean_gap_ == pytest.approx(0.3 * full.mean_gap_)
+def test_the_kept_share_of_the_mean_gap_is_exact_beside_a_direction():
+    full = fit(hsic_rounds=2, disparity_kept=1.0)
+    assert fit(hsic_rounds=2, disparity_kept=0.3).mean_gap_ == pytest.approx(0.3 * full.mean_gap_)
 
 
-def test_a_continuous_attribute_has_directions_too():
+def test_a_continuous_attribute_has_a_direction_too():
     age = X[:, 0] ** 2 + RNG.normal(size=N)
     thirds = np.digitize(age, np.quantile(age, [1 / 3, 2 / 3])).astype(str)
     with pytest.warns(ContinuousSensitiveWarning):
-        before, after = (fit(s=age, alpha=0.1, n_hsic_directions=r).predict(X) for r in (0, 2))
+        before, after = (fit(s=age, alpha=0.1, hsic_rounds=r).predict(X) for r in (0, 2))
     assert ks(after, thirds) < 0.8 * ks(before, thirds)
 
 
@@ -262,7 +269,7 @@ def test_a_continuous_attribute_has_directions_too():
 @pytest.mark.parametrize("kept", [0.0, 0.6])
 def test_subtracting_a_fold_equals_refitting_on_the_other_rows(alpha, kept):
     found = out_of_fold_scores(
-        FairKernelRegressor(n_hsic_directions=2, random_state=0),
+        FairKernelRegressor(hsic_rounds=2, random_state=0),
         X[:150],
         Y[:150],
         sensitive_features=S[:150],
@@ -273,26 +280,26 @@ def test_subtracting_a_fold_equals_refitting_on_the_other_rows(alpha, kept):
     for train, test in KFold(3).split(X[:150]):
         for i, k in enumerate((5, None)):
             model = FairKernelRegressor(
-                k, alpha=alpha, disparity_kept=kept, n_hsic_directions=2, features="exact", random_state=0
+                k, alpha=alpha, disparity_kept=kept, hsic_rounds=2, features="exact", random_state=0
             ).fit(X[train], Y[train], sensitive_features=S[train])
             j = [0.1, 2.0].index(alpha)
             np.testing.assert_allclose(found.at(kept)[test, i, j, 0], model.predict(X[test]), atol=1e-7)
 
 
-def test_weights_are_duplicated_rows_for_the_directions():
+def test_weights_are_duplicated_rows_for_the_direction():
     weight = RNG.integers(1, 4, N)
-    weighted = fit(weight=weight.astype(float), n_hsic_directions=2)
-    repeated = fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight), np.repeat(S, weight), n_hsic_directions=2)
+    weighted = fit(weight=weight.astype(float), hsic_rounds=2)
+    repeated = fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight), np.repeat(S, weight), hsic_rounds=2)
     np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-5)
 
 
-def test_rows_without_a_group_do_not_shape_the_directions():
+def test_rows_without_a_group_do_not_shape_the_direction():
     s = np.where(np.arange(N) % 4 == 0, None, S)
     other = np.where(np.arange(N) % 4 == 0, "", S)
     with pytest.warns(MissingSensitiveWarning):
-        one, two = (fit(s=v, missing_sensitive="ignore", n_hsic_directions=1).predict(NEW) for v in (s, other))
+        one, two = (fit(s=v, missing_sensitive="ignore", hsic_rounds=1).predict(NEW) for v in (s, other))
     np.testing.assert_array_equal(one, two)
-    assert np.abs(one - fit(n_hsic_directions=1).predict(NEW)).max() > 1e-3
+    assert np.abs(one - fit(hsic_rounds=1).predict(NEW)).max() > 1e-3
 
 
 def test_second_moments_need_groups():

@@ -28,8 +28,10 @@ ONES, ALL = np.ones(N), ((0, 1, 2),)
 NONE = np.empty((N, 0))
 
 
-def contrasts(codes=CODES, strata=ALL, numeric=NONE, weight=ONES):
-    return group_contrasts(codes, strata, numeric, weight)
+def contrasts(codes=CODES, strata=None, numeric=None, weight=None):
+    strata = (tuple(range(codes.max() + 1)),) if strata is None else strata
+    numeric = np.empty((len(codes), 0)) if numeric is None else numeric
+    return group_contrasts(codes, strata, numeric, np.ones(len(codes)) if weight is None else weight)
 
 
 def hsic(scores, C):
@@ -111,17 +113,17 @@ def test_tied_rows_have_no_order():
 
 
 class Case:
-    def __init__(self, targets=Y, n_directions=2):
-        m = self.moments = moments_of(PHI, targets, CODES)
+    def __init__(self, targets=Y, rounds=3, phi=PHI, codes=CODES):
+        m = self.moments = moments_of(phi, targets, codes)
         G = gap_directions(m.group_means, m.numeric_covariance, m.numeric_variance)
         self.Q = orthonormal_directions(G, np.trace(m.scatter) / m.weight)
         self.embedding = exact_embedding(m.scatter, self.Q)
         self.plain = RidgePath.on(self.embedding, m.scatter, m.cross, self.Q)
-        self.path = HsicPath.along(self.plain, PHI, contrasts(), n_directions)
+        self.path = HsicPath.along(self.plain, phi, contrasts(codes), rounds)
 
     def remaining(self, alpha, k=None):
         """Ridge on the span that is left, made from scratch."""
-        V = self.path.directions(alpha, k)
+        V = self.path.direction(0, alpha, k)
         left = self.embedding.directions[:, :k] @ np.linalg.qr(V, mode="complete")[0][:, V.shape[1] :]
         embedding = Embedding(left, np.empty(0), left.shape[1], "")
         return RidgePath.on(embedding, self.moments.scatter, self.moments.cross, self.Q)
@@ -136,51 +138,73 @@ def test_solutions_are_ridge_on_the_span_that_is_left(kept, alpha, k):
     assert_allclose(case.path.coefficients(alpha, kept, k), expected, atol=1e-10)
 
 
-def test_directions_are_orthonormal_and_the_means_stay_equal():
+def test_any_directions_can_be_left_out_of_a_path():
+    case, V = Case(), np.linalg.qr(RNG.normal(size=(5, 2)))[0]
+    assert case.plain.H.shape[1] == 5
+    a = case.plain.coefficients(0.5, 0.0, None, V)
+    assert np.abs(V.T @ (case.plain.H.T @ a)).max() < 1e-12
+
+
+def test_the_direction_is_of_unit_length_and_the_means_stay_equal():
     case = Case()
-    V = case.path.directions(0.5)
-    assert_allclose(V.T @ V, np.eye(2), atol=1e-12)
+    V = case.path.direction(0, 0.5)
+    assert np.linalg.norm(V) == pytest.approx(1.0)
     a = case.path.coefficients(0.5)
     assert np.abs(V.T @ (case.plain.H.T @ a)).max() < 1e-12
     assert np.ptp(case.moments.group_means @ a) < 1e-12
 
 
-def test_the_first_direction_is_the_gradient_at_the_score_of_equal_means():
-    case = Case(n_directions=1)
+def test_one_round_takes_the_gradient_at_the_score_of_equal_means():
+    case = Case(rounds=1)
     g = hsic_gradient(PHI, (PHI @ case.plain.coefficients(0.5))[:, 0], contrasts())
     n = case.plain.H.T @ g
-    assert_allclose(case.path.directions(0.5)[:, 0], n / np.linalg.norm(n), atol=1e-12)
+    assert_allclose(case.path.direction(0, 0.5)[:, 0], n / np.linalg.norm(n), atol=1e-12)
 
 
-def test_the_distributions_come_closer():
-    case = Case(n_directions=1)
-    before, after = (hsic((PHI @ path.coefficients(0.1))[:, 0], contrasts()) for path in (case.plain, case.path))
-    assert after < 0.7 * before
+def test_each_round_brings_the_distributions_closer_and_costs_training_error():
+    phi = RNG.normal(size=(400, 12))
+    codes = np.arange(400) % 2
+    phi[:, 0] *= 1 + 2 * codes
+    y = phi[:, :1] + phi[:, 1:6].sum(axis=1, keepdims=True)
+    apart, error = [], []
+    for rounds in (0, 1, 3, 10, 30):
+        case = Case(y, rounds, phi, codes)
+        f = (phi @ case.path.coefficients(0.1))[:, 0]
+        apart.append(hsic(f, contrasts(codes)))
+        error.append(np.var(y[:, 0] - f))
+    assert (np.diff(apart) < 0).all()
+    assert (np.diff(error) > 0).all()
+    assert apart[-1] < 0.1 * apart[0]
 
 
-def test_no_directions_are_the_plain_path():
-    case = Case(n_directions=0)
+def test_minus_half_of_the_measure_is_the_score_in_its_own_direction():
+    a = RNG.normal(size=M)
+    assert hsic_gradient(PHI, PHI @ a, contrasts()) @ a == pytest.approx(-0.5 * hsic(PHI @ a, contrasts()))
+
+
+def test_no_rounds_are_the_plain_path():
+    case = Case(rounds=0)
     for kept in (0.0, 0.5):
         assert_allclose(case.path.coefficients(0.3, kept), case.plain.coefficients(0.3, kept), atol=0)
 
 
-def test_every_target_has_directions_of_its_own():
-    case = Case(np.column_stack([Y[:, 0], PHI[:, 2] - PHI[:, 4]]), n_directions=2)
-    V = case.path.directions(0.5)
-    assert V.shape == (case.plain.H.shape[1], 4)
-    assert_allclose(V.T @ V, np.eye(4), atol=1e-12)
+def test_every_target_has_a_direction_of_its_own():
+    targets = np.column_stack([Y[:, 0], PHI[:, 2] - PHI[:, 4]])
+    together = Case(targets).path.coefficients(0.5, 0.3)
+    for j in (0, 1):
+        assert_allclose(together[:, j : j + 1], Case(targets[:, [j]]).path.coefficients(0.5, 0.3), atol=1e-10)
 
 
-def test_more_directions_than_there_are_leave_the_mean():
-    case = Case(n_directions=50)
-    assert case.path.directions(0.5).shape[1] <= M - 2
-    assert np.isfinite(case.path.coefficients(0.5)).all()
+def test_groups_of_equal_distributions_have_no_direction():
+    case = Case(np.tile(Y, (2, 1)), 3, np.tile(PHI, (2, 1)), np.repeat([0, 1], N))
+    assert case.path.direction(0, 0.5).shape[1] == 0
+    assert_allclose(case.path.coefficients(0.5), case.plain.coefficients(0.5), atol=0)
 
 
 def test_a_strict_array_library_gives_the_same_coefficients():
     case, xp = Case(), array_api_strict
     arrays = (case.plain.H, case.plain.e, case.Q, case.plain.QCQ, case.plain.HCQ, case.plain.Qb, case.plain.Hb)
     strict = HsicPath.along(RidgePath(*map(xp.asarray, arrays)), xp.asarray(PHI), contrasts(), 2)
+    expected = HsicPath.along(case.plain, PHI, contrasts(), 2)
     for kept in (0.0, 0.5):
-        found = np.asarray(strict.coefficients(0.5, kept))
-        assert relative(found, case.path.coefficients(0.5, kept)) < 1e-10
+        assert relative(np.asarray(strict.coefficients(0.5, kept)), expected.coefficients(0.5, kept)) < 1e-10

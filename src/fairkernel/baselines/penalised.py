@@ -21,7 +21,7 @@ _WITHOUT = (  # parameters of the regressor that have no meaning beside μ
     "disparity_kept",
     "distribution_parity",
     "aware",
-    "n_hsic_directions",
+    "hsic_rounds",
     "objective",
     "criterion",
     "n_moments",

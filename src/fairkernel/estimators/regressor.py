@@ -35,9 +35,9 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
 
     Equal means are not equal distributions. Where the group of a new row is known and may be used, ``aware=True``
     moves the scores of each group toward the Wasserstein barycentre of the groups' distributions ([3]_); the usual
-    scores to start from are then the unconstrained ones, ``disparity_kept=1``. Where it is not, ``n_hsic_directions=1``
-    leaves out the direction in which the groups' scores differ most beyond the mean, and ``n_moments=2`` all those in
-    which the groups' variances differ, whether the score needs them or not.
+    scores to start from are then the unconstrained ones, ``disparity_kept=1``. Where it is not, ``hsic_rounds``
+    leaves out the direction in which the groups' scores differ beyond the mean, and ``n_moments=2`` all those in which
+    the groups' variances differ, whether the score needs them or not (which costs far more accuracy).
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         between them the distance to the barycentre is 1 - t of what it was.
     aware : bool, default=False
         Whether predictions use the groups of new rows: ``predict(X, sensitive_features=s)``.
-    n_hsic_directions : int, default=0
-        Directions of the embedding to leave out, for each target: those along which the distance between the groups'
-        score distributions (HSIC; also with a continuous attribute) falls fastest. One or two take most of what a
-        model that does not see the group can take; each costs some accuracy.
+    hsic_rounds : int, default=0
+        For models that do not see the group: how often the direction along which the distance between the groups'
+        score distributions (HSIC; also with a continuous attribute) falls fastest is taken, before it is left out.
+        One round takes most of what can be had; each further one brings the distributions closer and costs accuracy.
     kernel, gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
 
@@ -109,7 +109,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         **RIDGE,
         "distribution_parity": [Interval(Real, 0, 1, closed="both")],
         "aware": ["boolean"],
-        "n_hsic_directions": [Interval(Integral, 0, None, closed="left")],
+        "hsic_rounds": [Interval(Integral, 0, None, closed="left")],
     }
     # As in fit: no user's set_predict_request is needed.
     __metadata_request__predict = {"sensitive_features": True}  # noqa: RUF012
@@ -124,7 +124,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         disparity_kept: float = 0.0,
         distribution_parity: float = 0.0,
         aware: bool = False,
-        n_hsic_directions: int = 0,
+        hsic_rounds: int = 0,
         kernel: Any = "rbf",
         gamma: float | None = None,
         degree: float = 3,
@@ -161,7 +161,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         )
         self.distribution_parity = distribution_parity
         self.aware = aware
-        self.n_hsic_directions = n_hsic_directions
+        self.hsic_rounds = hsic_rounds
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -245,14 +245,14 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     # Blind --------------------------------------------------------------------------------------------------------
 
     def _show(self, rows: TrainingRows, phi: np.ndarray, part: Any = slice(None)) -> None:
-        if self.n_hsic_directions:
+        if self.hsic_rounds:
             cells, weight = self._cells(rows), rows.weight[part]
             contrasts = group_contrasts(cells.codes[part], cells.strata, cells.numeric[part], weight)
             self._shown = phi[part], contrasts
 
     def _path(self, moments: Moments, n_components: int | None) -> RidgePath:
         path = super()._path(moments, n_components)
-        return HsicPath.along(path, *self._shown, self.n_hsic_directions) if self.n_hsic_directions else path
+        return HsicPath.along(path, *self._shown, self.hsic_rounds) if self.hsic_rounds else path
 
     # Groups known -------------------------------------------------------------------------------------------------
 
@@ -261,11 +261,11 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
             raise ValueError(
                 f"distribution_parity={self.distribution_parity!r} moves each group's scores, which needs the groups "
                 "of new rows: set aware=True and pass them to predict. A blind model brings the distributions closer "
-                "with n_moments=2 or n_hsic_directions."
+                "with n_moments=2 or hsic_rounds."
             )
-        if self.n_hsic_directions and self.objective == "printed":
+        if self.hsic_rounds and self.objective == "printed":
             raise ValueError(
-                f"n_hsic_directions={self.n_hsic_directions!r} goes beyond equal means, which objective='printed' does "
+                f"hsic_rounds={self.hsic_rounds!r} goes beyond equal means, which objective='printed' does "
                 "not give; use objective='discrepancy'."
             )
         if self.aware and self.criterion != "parity":

@@ -1,4 +1,4 @@
-"""Ridge solutions without the directions in which the groups' score distributions differ beyond the mean.
+"""Ridge solutions without the direction in which the groups' score distributions differ beyond the mean.
 
 How far the distributions of a score f differ is measured by HSIC with −|f − f'| on scores and a linear kernel on the
 attributes: the sum, over contrasts c of the rows (a group against all; a centred number), of
@@ -6,9 +6,9 @@ attributes: the sum, over contrasts c of the rows (a group against all; a centre
     ∫ D_c(u)² du,    D_c(u) = Σ_i c_i [f_i ≤ u]
 
 For a group D_c is F_g − F, so this is the squared gap of decisions over all thresholds; no bandwidth has to be chosen.
-Its gradient on φ is −2 Σ_i Σ_c c_i D_c(f_i) φ_i. Removing that one direction from the embedding, the one that matters
-to this score, costs less accuracy than removing directions in which the embedding differs whether the score uses them
-or not; the gradient at the new score is the next one.
+For f = φa its gradient is −2g with g = Σ_i Σ_c c_i D_c(f_i) φ_i, and since it doubles when f does, gᵀa is −½ of it:
+a score that uses nothing of its own direction g has groups of equal distributions. Removing that one direction, which
+matters to this score, costs far less accuracy than removing all those in which the embedding differs.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ..backend import like, namespace, to_numpy
 from .ridge_path import RidgePath
 
 Array = Any
-NEGLIGIBLE = 1e-9  # length of what is left of a direction, against its own, when it lies among those removed
+EQUAL = 1e-12  # a difference of distribution functions below this is rounding
 
 
 def group_contrasts(
@@ -74,12 +74,13 @@ def hsic_gradient(phi: Array, scores: np.ndarray, contrasts: np.ndarray) -> Arra
     values, at = np.unique(scores, return_inverse=True)
     steps = np.stack([np.bincount(at, c, len(values)) for c in contrasts.T], axis=1)
     middle = np.cumsum(steps, axis=0) - steps / 2  # D jumps at f_i: tied rows share the mean of both sides
+    middle[np.abs(middle) < EQUAL] = 0.0
     return phi.T @ like((contrasts * middle[at]).sum(axis=1), phi)
 
 
 @dataclass(frozen=True, eq=False)
 class HsicPath(RidgePath):
-    """A ridge path each of whose solutions has its own HSIC directions removed.
+    """A ridge path each of whose solutions has the HSIC direction of its target's score removed.
 
     Parameters
     ----------
@@ -88,29 +89,29 @@ class HsicPath(RidgePath):
     phi : array of shape (n, m)
         The rows the path was made from.
     contrasts : ndarray of shape (n, contrasts)
-    n_directions : int
-        How many to remove, for each target.
+    rounds : int
+        How often the direction is taken; 0 removes none.
     """
 
     phi: Array
     contrasts: np.ndarray
-    n_directions: int
+    rounds: int
 
     @classmethod
-    def along(cls, path: RidgePath, phi: Array, contrasts: np.ndarray, n_directions: int) -> "HsicPath":
+    def along(cls, path: RidgePath, phi: Array, contrasts: np.ndarray, rounds: int) -> "HsicPath":
         """The path with directions removed.
 
         Parameters
         ----------
         path : RidgePath
-        phi, contrasts, n_directions
+        phi, contrasts, rounds
             As of the class.
 
         Returns
         -------
         HsicPath
         """
-        return cls(path.H, path.e, path.Q, path.QCQ, path.HCQ, path.Qb, path.Hb, phi, contrasts, n_directions)
+        return cls(path.H, path.e, path.Q, path.QCQ, path.HCQ, path.Qb, path.Hb, phi, contrasts, rounds)
 
     def coefficients(
         self, alpha: float, disparity_kept: float = 0.0, k: int | None = None, without: Array | None = None
@@ -122,38 +123,47 @@ class HsicPath(RidgePath):
         alpha, disparity_kept, k
             As in ``RidgePath.coefficients``.
         without : array of shape (k, d), optional
-            By default the ``directions`` of this penalty and this k.
+            By default the ``direction`` of each target at this penalty and this k.
 
         Returns
         -------
         array of shape (m, q)
         """
-        return super().coefficients(alpha, disparity_kept, k, self.directions(alpha, k) if without is None else without)
+        if without is not None:
+            return super().coefficients(alpha, disparity_kept, k, without)
+        xp = namespace(self.H)
+        columns = []
+        for target in range(self.Hb.shape[1]):
+            found = super().coefficients(alpha, disparity_kept, k, self.direction(target, alpha, k))
+            columns.append(found[:, target : target + 1])
+        return xp.concat(columns, axis=1)
 
-    def directions(self, alpha: float, k: int | None = None) -> Array:
-        """The directions removed, orthonormal, in coordinates of the first k components.
+    def direction(self, target: int, alpha: float, k: int | None = None) -> Array:
+        """The direction g removed for one target, of unit length, in coordinates of the first k components.
 
-        Each is taken at the score of equal means that the ones before it leave.
+        g depends on the score, which depends on g. Starting from the score of equal means, each round takes g at the
+        mean of the scores so far: at the last of them alone it would swing from one side to the other.
 
         Parameters
         ----------
+        target : int
         alpha : float
         k : int, optional
 
         Returns
         -------
-        array of shape (k, at most n_directions · targets)
+        array of shape (k, 1), or (k, 0) where the distributions are equal
         """
         xp = namespace(self.phi)
         H = self.H[:, :k]
-        N = H[:0, :].T
-        for _ in range(self.n_directions):
-            scores = self.phi @ xp.astype(self.coefficients(alpha, 0.0, k, N), self.phi.dtype, copy=False)
-            for f in to_numpy(scores).T:
-                n = H.T @ xp.astype(hsic_gradient(self.phi, f, self.contrasts), H.dtype, copy=False)
-                left = n - N @ (N.T @ n)
-                left = left - N @ (N.T @ left)  # once more: the first pass loses digits
-                length = float(xp.linalg.vector_norm(left))
-                if length > NEGLIGIBLE * float(xp.linalg.vector_norm(n)):
-                    N = xp.concat([N, left[:, None] / length], axis=1)
+        none = N = H[:0, :].T
+        mean = self.coefficients(alpha, 0.0, k, none)[:, target]
+        for taken in range(1, self.rounds + 1):
+            f = to_numpy(self.phi @ xp.astype(mean, self.phi.dtype, copy=False))
+            n = H.T @ xp.astype(hsic_gradient(self.phi, f, self.contrasts), H.dtype, copy=False)
+            length = float(xp.linalg.vector_norm(n))
+            if length == 0.0:
+                return none
+            N = n[:, None] / length
+            mean = mean + (self.coefficients(alpha, 0.0, k, N)[:, target] - mean) / (taken + 1)
         return N
