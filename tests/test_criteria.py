@@ -1,3 +1,5 @@
+import warnings
+
 import array_api_strict
 import numpy as np
 import pandas as pd
@@ -6,9 +8,10 @@ import pytest
 from fairkernel import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 from fairkernel.criteria import cells_of
 from fairkernel.estimators.out_of_fold import out_of_fold_scores
-from fairkernel.exceptions import ContinuousSensitiveWarning
+from fairkernel.exceptions import ContinuousSensitiveWarning, FairKernelWarning, MissingSensitiveWarning
 from fairkernel.moments import Moments
 from fairkernel.sensitive import read_sensitive
+from fairkernel.solve import gap_directions
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -135,6 +138,102 @@ def test_rows_outside_the_strata_count_for_the_loss_and_not_for_the_groups():
     m = Moments.empty(phi, y, n_groups=2, n_numeric=0).update(phi, y, codes, np.empty((30, 0)))
     assert m.weight == 30
     np.testing.assert_allclose(m.group_means, [phi[codes == g].mean(axis=0) for g in (0, 1)])
+
+
+# Rows whose group is not known
+
+
+UNKNOWN = np.arange(N) % 5 == 0
+GAPS = np.where(UNKNOWN, None, S.astype(str))
+
+
+def ignoring(Estimator, y, s=GAPS, **options):
+    with pytest.warns(MissingSensitiveWarning, match="missing in 48 of 240 rows"):
+        return Estimator(missing_sensitive="ignore", random_state=0, **options).fit(X, y, sensitive_features=s)
+
+
+@pytest.mark.parametrize("criterion", ["parity", "opportunity", "odds"])
+@pytest.mark.parametrize(("y", "classes"), [(Y, np.unique(Y)), (SCORE, None)], ids=["classes", "numbers"])
+def test_cells_of_rows_with_a_group_are_those_without_the_others(criterion, y, classes):
+    outcome = y if classes is None else np.searchsorted(classes, y)
+    with pytest.warns(MissingSensitiveWarning):
+        read = read_sensitive(GAPS, missing="ignore")
+    found = cells_of(criterion, read, outcome, classes)
+    alone = cells_of(criterion, read_sensitive(GAPS[~UNKNOWN]), outcome[~UNKNOWN], classes)
+    assert (found.codes[UNKNOWN] == -1).all()
+    assert found.strata == alone.strata
+    np.testing.assert_array_equal(found.codes[~UNKNOWN], alone.codes)
+
+
+@pytest.mark.parametrize("numeric", [False, True], ids=["groups", "groups and a number"])
+def test_gap_directions_are_those_of_the_rows_whose_group_is_known(numeric):
+    phi, age = RNG.normal(size=(N, 4)) + S[:, None], X[:, 0] + RNG.normal(size=N)
+    frame = pd.DataFrame({"group": GAPS} | ({"age": age} if numeric else {}))
+    directions = []
+    for rows, option in ((np.arange(N), "ignore"), (np.flatnonzero(~UNKNOWN), "error")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FairKernelWarning)
+            cells = cells_of("parity", read_sensitive(frame.iloc[rows], missing=option))
+        empty = Moments.empty(phi, phi[:, :0], n_groups=3, n_numeric=int(numeric), strata=cells.strata)
+        m = empty.update(phi[rows], phi[rows, :0], cells.codes, cells.numeric)
+        directions.append(gap_directions(m.group_means, m.numeric_covariance, m.numeric_variance, m.strata))
+    np.testing.assert_allclose(*directions, atol=1e-13)
+
+
+@pytest.mark.parametrize("criterion", ["parity", "odds"])
+def test_scores_are_level_among_rows_whose_group_is_known_and_the_others_are_learnt_from(criterion):
+    model = ignoring(FairKernelRegressor, SCORE, criterion=criterion)
+    known = cells_of(criterion, read_sensitive(GAPS[~UNKNOWN]), SCORE[~UNKNOWN])
+    predicted = model.predict(X)[~UNKNOWN]
+    for stratum in known.strata:
+        assert np.ptp([predicted[known.codes == cell].mean() for cell in stratum]) < 1e-9
+    other = ignoring(FairKernelRegressor, np.where(UNKNOWN, SCORE + 5, SCORE), criterion=criterion)
+    assert np.abs(other.predict(X) - model.predict(X)).mean() > 0.1
+
+
+@pytest.mark.parametrize("Estimator", [FairFeatureEmbedding, FairKernelRegressor, FairKernelClassifier])
+def test_what_stands_in_an_empty_cell_does_not_matter(Estimator):
+    score = "transform" if Estimator is FairFeatureEmbedding else "predict"
+    y = Y if Estimator is FairKernelClassifier else SCORE
+    models = [ignoring(Estimator, y, np.where(UNKNOWN, gap, GAPS)) for gap in (None, np.nan, "", "nan")]
+    for model in models[1:]:
+        np.testing.assert_array_equal(getattr(model, score)(X), getattr(models[0], score)(X))
+
+
+def test_a_number_missing_in_some_rows_is_uncorrelated_with_the_score_in_the_others():
+    age = np.where(UNKNOWN, np.nan, X[:, 0] + RNG.normal(size=N))
+    with pytest.warns(ContinuousSensitiveWarning):
+        scores = ignoring(FairKernelRegressor, SCORE, age).predict(X)
+    assert abs(np.cov(scores[~UNKNOWN], age[~UNKNOWN])[0, 1]) < 1e-10
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "sigmoid", "gamma": 1.0}, {"features": "fourier"}])
+@pytest.mark.filterwarnings("ignore::fairkernel.exceptions.IndefiniteKernelWarning")
+def test_features_represent_rows_without_a_group_too(options):
+    model = ignoring(FairKernelRegressor, SCORE, n_features=60, **options)
+    assert set(model.approximation_error_by_group_) == {"0", "1", "2"}
+    if model.landmark_indices_ is not None:
+        assert UNKNOWN[model.landmark_indices_].sum() >= 5
+
+
+def test_when_every_group_is_known_ignoring_changes_nothing():
+    one, two = (FairKernelRegressor(missing_sensitive=m, random_state=0) for m in ("ignore", "error"))
+    one.fit(X, SCORE, sensitive_features=S)
+    two.fit(X, SCORE, sensitive_features=S)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_folds_are_subtracted_where_groups_are_missing():
+    with pytest.warns(MissingSensitiveWarning):
+        found = out_of_fold_scores(
+            FairKernelRegressor(missing_sensitive="ignore", random_state=0), X, SCORE, sensitive_features=GAPS, cv=3
+        )
+    train = found.fold != 1
+    with pytest.warns(MissingSensitiveWarning):
+        model = FairKernelRegressor(missing_sensitive="ignore", features="exact").fit(
+            X[train], SCORE[train], sensitive_features=GAPS[train]
+        )
+    np.testing.assert_allclose(found.parity[~train, 0, 0, 0], model.predict(X[~train]), atol=1e-8)
 
 
 def test_strata_run_on_another_array_library():

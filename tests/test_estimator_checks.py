@@ -45,6 +45,7 @@ class _ClassifierWithGroups(FairKernelClassifier):
         _EmbeddingWithGroups(),
         _RegressorWithGroups(),
         _RegressorWithGroups(n_components=10, kernel="linear"),
+        _RegressorWithGroups(hsic_rounds=1),
         _ClassifierWithGroups(),
         _ClassifierWithGroups(n_components=10),
     ]

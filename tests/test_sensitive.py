@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairkernel.exceptions import ContinuousSensitiveWarning, SmallGroupWarning
+from fairkernel.exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, SmallGroupWarning
 from fairkernel.sensitive import check_group_sizes, check_same_index, read_sensitive, warn_of_small_groups
 
 TEXT = ["b", "a", "b", "a", "a", "b"]
@@ -304,6 +304,60 @@ def test_empty_cells_of_a_continuous_column_cannot_be_a_group():
     ages = [*map(float, range(20)), np.nan]
     with pytest.raises(ValueError, match=r"is continuous and has missing values.*Leave the rows out or bin the column"):
         read_sensitive(ages, missing="group")
+
+
+def test_rows_with_empty_cells_can_be_left_without_a_group():
+    with pytest.warns(MissingSensitiveWarning, match="missing in 2 of 6 rows: they count for the loss") as caught:
+        read = read_sensitive(["b", None, "a", np.nan, "b", "a"], missing="ignore")
+    assert len(caught) == 1
+    assert read.groups == ("a", "b")
+    assert read.codes.tolist() == [1, -1, 0, -1, 1, 0]
+    assert read.known.tolist() == [True, False, True, False, True, True]
+    assert read.counts.tolist() == [2, 2]
+    check_group_sizes(read, np.ones(6, dtype=bool))
+
+
+def test_a_gap_in_any_column_leaves_the_row_without_a_group():
+    frame = pd.DataFrame({"sex": ["f", None, "m", "m"], "race": ["x", "only here", "x", None]})
+    with pytest.warns(MissingSensitiveWarning, match="missing in 2 of 4 rows"):
+        read = read_sensitive(frame, missing="ignore")
+    assert read.groups == (("f", "x"), ("m", "x"))
+    assert read.codes.tolist() == [0, -1, 1, -1]
+
+
+def test_empty_cells_of_a_continuous_column_leave_the_row_without_a_group():
+    ages = np.where(np.arange(30) % 7 == 0, np.nan, np.arange(30.0))
+    with pytest.warns(MissingSensitiveWarning, match="5 of 30"), pytest.warns(ContinuousSensitiveWarning):
+        read = read_sensitive(ages, missing="ignore")
+    assert read.codes.tolist() == np.where(np.isnan(ages), -1, 0).tolist()
+    np.testing.assert_array_equal(read.numeric[:, 0], np.nan_to_num(ages))
+
+
+def test_empty_cells_decide_neither_between_numbers_and_groups_nor_on_identifiers():
+    levels = [*map(float, range(10)), np.nan] * 4  # ten numbers and the gap are eleven levels
+    with pytest.warns(MissingSensitiveWarning):
+        assert read_sensitive(levels, missing="ignore").groups == tuple(map(float, range(10)))
+    names = [f"id-{i}" for i in range(20)] + [None] * 30
+    with pytest.warns(MissingSensitiveWarning), pytest.raises(ValueError, match="20 distinct values in 20 rows"):
+        read_sensitive(names, missing="ignore")
+
+
+def test_without_empty_cells_nothing_is_ignored_and_nothing_said():
+    assert read_sensitive(TEXT, missing="ignore").codes.tolist() == read_sensitive(TEXT).codes.tolist()
+
+
+def test_rows_of_which_no_group_is_known_are_refused():
+    with pytest.raises(ValueError, match="missing in all 3 rows: missing_sensitive='ignore' needs rows whose group"):
+        read_sensitive([None, np.nan, ""], missing="ignore")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [(["a", "a", None], "one group only \\('a'\\)"), (["a", "a", "b", None], "group 'b' has 1 row")],
+)
+def test_the_groups_that_are_left_must_be_groups(values, sentence):
+    with pytest.warns(MissingSensitiveWarning), pytest.raises(ValueError, match=sentence):
+        check_group_sizes(read_sensitive(values, missing="ignore"), np.ones(len(values), dtype=bool))
 
 
 # Index, sizes, selection

@@ -20,6 +20,7 @@ from fairkernel import FairFeatureEmbedding, FairKernelClassifier, FairKernelReg
 from fairkernel.exceptions import (
     ContinuousSensitiveWarning,
     IndefiniteKernelWarning,
+    MissingSensitiveWarning,
     RankWarning,
     SensitiveColumnWarning,
     SmallGroupWarning,
@@ -108,6 +109,11 @@ def test_row_02_missing_sensitive_values_are_an_error_or_a_group(kind):
     assert kept.groups_[-1] == "missing"
     means = [kept.predict(X)[rows].mean() for rows in ([3, 8], np.setdiff1d(np.flatnonzero(S == "a"), 8))]
     assert means[0] == pytest.approx(means[1], abs=1e-9)
+    with pytest.warns(MissingSensitiveWarning, match="sensitive_features is missing in 2 of 60 rows: they count for"):
+        ignored = fit(FairKernelRegressor, s=MISSING[kind](), missing_sensitive="ignore")
+    assert len(ignored.groups_) == 2
+    means = [ignored.predict(X)[np.setdiff1d(np.flatnonzero(S == g), (3, 8))].mean() for g in "ab"]
+    assert means[0] == pytest.approx(means[1], abs=1e-9)
 
 
 @pytest.mark.parametrize("option", [{"aware": True}, {"max_decision_gap": 0.1}])
@@ -118,6 +124,33 @@ def test_row_03_aware_decisions_say_that_they_are_not_there_yet(option):
         match=rf"{name}={option[name]}.*arrive with the frontier.*this version has the fixed threshold",
     ):
         fit(FairKernelClassifier, **option)
+
+
+def aware_regressor(**options):
+    return fit(FairKernelRegressor, y=X[:, 0], aware=True, distribution_parity=1.0, **options)
+
+
+@pytest.mark.parametrize(("s", "listed"), [(np.where(np.arange(N) < 2, "c", S), "'c'"), (["A", "a"] * 30, "'A'")])
+def test_row_03_a_group_that_fit_did_not_see_is_listed(s, listed):
+    with pytest.raises(ValueError, match=f"groups that fit did not see: {listed}; it saw 'a', 'b'"):
+        aware_regressor().predict(X, sensitive_features=s)
+
+
+def test_row_03_numbers_that_became_text_are_listed():
+    model = aware_regressor(s=np.arange(N) % 2)
+    with pytest.raises(ValueError, match=r"did not see: '0', '1'; it saw 0, 1\. Labels match in type too"):
+        model.predict(X, sensitive_features=(np.arange(N) % 2).astype(str))
+
+
+def test_row_03_one_group_alone_is_predicted_as_among_others():
+    model = aware_regressor()
+    alone = model.predict(X[S == "b"], sensitive_features=["b"] * 30)
+    np.testing.assert_allclose(alone, model.predict(X, sensitive_features=S)[S == "b"], atol=1e-12)
+
+
+def test_row_07_forgotten_groups_of_new_rows_are_a_type_error_in_our_own_words():
+    with pytest.raises(TypeError, match=r"predict\(\) with aware=True needs sensitive_features: one value per row"):
+        aware_regressor().predict(X)
 
 
 @EACH
@@ -569,6 +602,17 @@ def test_row_23_several_columns_with_empty_cells_are_listed_with_counts(Estimato
     sentence = r"'sex': 2 missing \(first rows 2, 5\); 'age': 7 missing \(first rows 10, 11, 12, 13, 14\)"
     with pytest.raises(ValueError, match=sentence):
         fit(Estimator, s=frame)
+
+
+@EACH
+def test_row_23_a_row_with_an_empty_cell_in_any_column_can_be_left_out_of_the_constraint(Estimator):
+    frame = pd.DataFrame({"sex": S, "urban": np.arange(N) % 4 < 2})
+    frame.loc[[2, 5], "sex"] = None
+    frame["urban"] = frame["urban"].astype(object).where(np.arange(N) >= 3, None)
+    with pytest.warns(MissingSensitiveWarning, match="sensitive_features is missing in 4 of 60 rows") as caught:
+        model = fit(Estimator, s=frame, missing_sensitive="ignore")
+    assert len(caught) == 1
+    assert len(model.groups_) == 4
 
 
 @EACH

@@ -105,7 +105,11 @@ def cells_of(
         return Cells(sensitive.codes, (tuple(range(n_groups)),), sensitive.numeric)
     if outcome is None:
         raise ValueError(f"criterion={criterion!r} compares groups of equal outcome: pass y to fit.")
-    stratum, names = _strata(criterion, np.asarray(outcome), classes, weight)
+    # Rows without a group take no part, not even in the bins of a numeric outcome.
+    known, stratum = sensitive.known, np.full(sensitive.n_rows, OUTSIDE)
+    stratum[known], names = _strata(
+        criterion, np.asarray(outcome)[known], classes, None if weight is None else weight[known]
+    )
     codes = np.where(stratum >= 0, stratum * n_groups + sensitive.codes, OUTSIDE)
     counts = np.bincount(codes[codes >= 0], minlength=len(names) * n_groups).reshape(len(names), n_groups)
     for row, name in zip(counts, names, strict=True):

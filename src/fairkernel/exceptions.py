@@ -32,6 +32,10 @@ class ContinuousSensitiveWarning(FairKernelWarning):
     """A numeric sensitive column has many levels and is treated as continuous."""
 
 
+class MissingSensitiveWarning(FairKernelWarning):
+    """Rows without a sensitive value count for the loss and not for the constraint."""
+
+
 class SensitiveColumnWarning(FairKernelWarning):
     """A column of X restates a sensitive attribute."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 
-from .exceptions import ContinuousSensitiveWarning
+from .exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning
 from .sensitive import Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
 from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
 
@@ -100,7 +100,8 @@ def read_training_rows(
     if len(present) < len(X):
         X, y, sensitive, weight = X[present], y[present], sensitive.take(present), weight[present]
     if inputs:
-        warn_of_restating_columns(X, sensitive.codes, sensitive.numeric, names)
+        known = sensitive.known
+        warn_of_restating_columns(X[known], sensitive.codes[known], sensitive.numeric[known], names)
     return TrainingRows(X, y, sensitive, weight, classes, present)
 
 
@@ -161,7 +162,10 @@ def numbers_of_fitted_groups(
     -------
     ndarray of int, shape (n,)
     """
-    new = read_groups(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=1)
+    with warnings.catch_warnings():
+        # What fit may ignore is refused here.
+        warnings.simplefilter("ignore", MissingSensitiveWarning)
+        new = read_groups(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=1)
     number = {label: position for position, label in enumerate(estimator.groups_)}
     unseen = [label for label in new.groups if label not in number]
     if unseen:
@@ -169,6 +173,11 @@ def numbers_of_fitted_groups(
             f"sensitive_features has groups that fit did not see: {', '.join(map(repr, unseen))}; it saw "
             f"{', '.join(map(repr, estimator.groups_))}. Labels match in type too (0 is not '0'). Leave these rows "
             "out, or fit on rows of these groups."
+        )
+    if gaps := int((~new.known).sum()):
+        raise ValueError(
+            f"sensitive_features is missing in {gaps} rows (the first is row {int(np.argmin(new.known))}): an aware "
+            "prediction needs the group of every row."
         )
     return np.array([number[label] for label in new.groups])[new.codes]
 

@@ -10,11 +10,25 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..estimators import FairKernelRegressor
+from ..estimators._parameters import SHARED
 from ..moments import Moments
 from ..solve import RidgePath
+
+_WITHOUT = (  # parameters of the regressor that have no meaning beside μ
+    "n_components",
+    "disparity_kept",
+    "distribution_parity",
+    "aware",
+    "hsic_rounds",
+    "tuning_budget",
+    "objective",
+    "criterion",
+    "n_moments",
+    "rank_tolerance",
+)
 
 
 class PenalisedKernelRegressor(FairKernelRegressor):
@@ -55,9 +69,11 @@ class PenalisedKernelRegressor(FairKernelRegressor):
         **{
             name: valid
             for name, valid in FairKernelRegressor._parameter_constraints.items()
-            if name not in ("n_components", "disparity_kept", "objective", "criterion", "n_moments", "rank_tolerance")
+            if name not in _WITHOUT
         },
+        "kernel": SHARED["kernel"],
         "mu": [Interval(Real, 0, None, closed="left")],
+        "missing_sensitive": [StrOptions({"error", "group"})],  # the covariance below is over all rows
     }
 
     def __init__(

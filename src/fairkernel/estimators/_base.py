@@ -134,7 +134,7 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         features = build_features(
             kernel,
             X,
-            rows.sensitive.codes,
+            rows.sensitive.represented,
             rows.weight,
             kind=self.features,
             n_features=self._asked_features,
@@ -145,7 +145,8 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         self.features_chosen_ = features.how
         self.n_kernel_features_ = features.map.n_features
         self.groups_ = rows.sensitive.groups
-        self.approximation_error_by_group_ = dict(zip(self.groups_, features.error_by_group.tolist(), strict=True))
+        errors = features.error_by_group[: len(self.groups_)].tolist()
+        self.approximation_error_by_group_ = dict(zip(self.groups_, errors, strict=True))
         landmarks = features.map.landmarks
         self.landmark_indices_ = None if landmarks is None else rows.positions[landmarks]
         return features.training
@@ -214,6 +215,11 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
             found = exact_embedding(moments.scatter, self._gap_directions(moments))
         k = _clip_to_rank(n_components, found.rank)
         if self.n_moments == 2 and found.rank:
+            if moments.n_groups < 2:
+                raise ValueError(
+                    "n_moments=2 compares the variances of groups, and sensitive_features holds continuous columns "
+                    "only: bin them, or use n_moments=1."
+                )
             if n_components is None:
                 # Beyond half the rows of the smallest group its covariance is mostly noise, and any choice arbitrary.
                 k = max(1, min(found.rank, int(min(moments.group_weight)) // 2) // 2)

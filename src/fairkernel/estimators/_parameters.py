@@ -20,7 +20,7 @@ SHARED: dict[str, list] = {
     "n_features": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     "n_moments": [Interval(Integral, 1, 2, closed="both")],
     "rank_tolerance": [Interval(Real, 0, 1, closed="neither")],
-    "missing_sensitive": [StrOptions({"error", "group"})],
+    "missing_sensitive": [StrOptions({"error", "group", "ignore"})],
     "sensitive_feature_ids": [None, "array-like", str, Integral],
     "random_state": ["random_state"],
 }

@@ -68,6 +68,9 @@ class FairKernelRidge(FairKernelEstimator):
         self.disparity_kept = disparity_kept
         self.tuning_budget = tuning_budget
 
+    def _show(self, rows: TrainingRows, phi: np.ndarray, part: Any = slice(None)) -> None:
+        """Told before ``_path`` which rows its moments are of; for solves that need more than moments."""
+
     def _path(self, moments: Moments, n_components: int | None, *, attributes: bool = False) -> RidgePath:
         """Every penalty and every disparity level, for one number of components or all of them.
 

@@ -55,8 +55,10 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
     rank_tolerance : float, default=1e-10
         Share of the largest eigenvalue below which ``objective="printed"`` regards a direction as outside the
         kernel's range.
-    missing_sensitive : {"error", "group"}, default="error"
-        What to do about missing categories in sensitive_features.
+    missing_sensitive : {"error", "group", "ignore"}, default="error"
+        What to do about missing values in sensitive_features: refuse them, make the missing categories a group of
+        their own, or let the row count for the loss (the variance, here) and not for the constraint. With several
+        columns, a row with a gap in any of them is ignored.
     sensitive_feature_ids : list of str or int, default=None
         Columns of X to read as sensitive_features and to leave out of the inputs.
     random_state : int, RandomState instance or None, default=None

@@ -1,6 +1,5 @@
 """Out-of-fold scores of a whole grid from one feature pass: folds are subtracted from the moments, never refitted."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 
 from ..criteria import Cells
 from ..moments import Moments
@@ -97,7 +96,7 @@ def out_of_fold_scores(
     n_components : sequence of int, float or None
     alphas : sequence of float
     cv : int or cross-validation splitter, default=5
-        As in scikit-learn; a number of folds is stratified by group and, for a classifier, by class.
+        A number deals the rows out so that every fold has its share of each group and of each level of y.
 
     Returns
     -------
@@ -185,7 +184,7 @@ class FoldMoments:
         -------
         FoldMoments
         """
-        fold = _folds(cv, rows, model._cells(rows), is_classifier(model))
+        fold = _folds(cv, rows, is_classifier(model))
         empty = model._no_moments(rows, phi)
         parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
         return cls(model, rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
@@ -226,6 +225,7 @@ class FoldMoments:
         for f, part in enumerate(self.parts):
             held_out = self.fold == f
             size = n - int(held_out.sum())
+            model._show(self.rows, self.phi, ~held_out)
             found = _grid_scores(
                 model, total - part, size, self.phi[held_out], n_components, alphas, likeness=likeness
             )
@@ -307,19 +307,17 @@ def _relative_error(scores: np.ndarray, targets: np.ndarray, weight: np.ndarray)
     return (squared / np.where(variance > 0, variance, 1.0)).mean(axis=-1)
 
 
-def _folds(cv: Any, rows: TrainingRows, cells: Cells, classifier: bool) -> np.ndarray:
+def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
     """The fold of each row; every row is held out exactly once."""
-    labels = rows.y if rows.y.ndim == 1 else rows.y[:, 0]
-    if isinstance(cv, Integral) and (classifier or cells.n_cells > 1):
-        # Stratified by group as well as by class: each fold's moments know every group.
-        groups = rows.sensitive.codes if not classifier else rows.sensitive.codes + labels * len(rows.sensitive.groups)
-        with warnings.catch_warnings():
-            # A group with fewer rows than folds is in as many folds as it has rows, which is all that is asked here.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            splits = list(StratifiedKFold(int(cv)).split(rows.X, groups))
-    else:
-        splits = list(check_cv(cv, labels, classifier=classifier).split(rows.X, labels))
-    fold = np.full(len(rows.X), -1)
+    labels, n = rows.y if rows.y.ndim == 1 else rows.y[:, 0], len(rows.X)
+    fold = np.full(n, -1)
+    if isinstance(cv, Integral):
+        if not 2 <= cv <= n:
+            raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {n} rows, or a splitter.")
+        # Dealt in turn, so that each fold has its share of every group and of every level of y.
+        fold[np.lexsort((labels, rows.sensitive.codes))] = np.arange(n) % int(cv)
+        return fold
+    splits = check_cv(cv, labels, classifier=classifier).split(rows.X, labels)
     for f, (_, held_out) in enumerate(splits):
         if (fold[held_out] >= 0).any():
             raise ValueError(

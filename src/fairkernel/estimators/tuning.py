@@ -131,7 +131,7 @@ class _Search:
         features = build_features(
             kernel,
             rows.X,
-            rows.sensitive.codes,
+            rows.sensitive.represented,
             rows.weight,
             n_features=min(FEATURES, len(rows.X)),
             rng=np.random.RandomState(0),  # the same draws for every kernel: fewer accidents in the comparison

@@ -71,7 +71,9 @@ class RidgePath:
             H, CH = H @ rotation, CH @ rotation
         return cls(H, e, Q, Q.T @ CQ, H.T @ CQ, Q.T @ cross, H.T @ cross)
 
-    def coefficients(self, alpha: float, disparity_kept: float = 0.0, k: int | None = None) -> Array:
+    def coefficients(
+        self, alpha: float, disparity_kept: float = 0.0, k: int | None = None, without: Array | None = None
+    ) -> Array:
         """Coefficients of the score on φ.
 
         Parameters
@@ -82,18 +84,19 @@ class RidgePath:
             ρ in [0, 1]: 0 is parity of mean scores, 1 the unconstrained ridge.
         k : int, optional
             Use the first k components only.
+        without : array of shape (k, d), optional
+            Orthonormal N, in coordinates of these components: directions of the embedding not to use.
 
         Returns
         -------
         array of shape (m, q)
         """
         k = self.e.shape[0] if k is None else k
-        H, filtered = self.H[:, :k], 1.0 / (self.e[:k] + alpha)[:, None]
-        Hb, HCQ = self.Hb[:k, :], self.HCQ[:k, :]
+        H, Hb, HCQ = self.H[:, :k], self.Hb[:k, :], self.HCQ[:k, :]
         if self.Q.shape[1] == 0 or disparity_kept == 0.0:
-            return H @ (filtered * Hb)
-        u = disparity_kept * self._gap_part(alpha, k, None)
-        return self.Q @ u + H @ (filtered * (Hb - HCQ @ u))
+            return H @ self._filtered(Hb, alpha, without)
+        u = disparity_kept * self._gap_part(alpha, k, None, without)
+        return self.Q @ u + H @ self._filtered(Hb - HCQ @ u, alpha, without)
 
     def penalised(self, alpha: float, penalty: Array, k: int | None = None) -> Array:
         """Coefficients of the score on φ when its gap is penalised instead of set: FKRR's raw form.
@@ -112,11 +115,19 @@ class RidgePath:
         """
         k = self.e.shape[0] if k is None else k
         u = self._gap_part(alpha, k, penalty)
-        filtered = 1.0 / (self.e[:k] + alpha)[:, None]
-        return self.Q @ u + self.H[:, :k] @ (filtered * (self.Hb[:k, :] - self.HCQ[:k, :] @ u))
+        return self.Q @ u + self.H[:, :k] @ self._filtered(self.Hb[:k, :] - self.HCQ[:k, :] @ u, alpha)
 
-    def _gap_part(self, alpha: float, k: int, penalty: Array | None) -> Array:
+    def _filtered(self, right: Array, alpha: float, without: Array | None = None) -> Array:
+        """(E + γI)⁻¹ times the right-hand side, among the v with Nᵀv = 0."""
+        F = 1.0 / (self.e[: right.shape[0]] + alpha)[:, None]
+        if without is None or without.shape[1] == 0:
+            return F * right
+        FN = F * without
+        return F * right - FN @ solve(without.T @ FN, FN.T @ right)
+
+    def _gap_part(self, alpha: float, k: int, penalty: Array | None, without: Array | None = None) -> Array:
         """u of the unconstrained (or penalised) solution: the embedding is eliminated first."""
-        Hb, HCQ, filtered = self.Hb[:k, :], self.HCQ[:k, :], 1.0 / (self.e[:k] + alpha)[:, None]
-        S = self.QCQ + alpha * identity(self.Q.shape[1], self.e) - HCQ.T @ (filtered * HCQ)
-        return solve(S if penalty is None else S + penalty, self.Qb - HCQ.T @ (filtered * Hb))
+        Hb, HCQ = self.Hb[:k, :], self.HCQ[:k, :]
+        FHCQ = self._filtered(HCQ, alpha, without)
+        S = self.QCQ + alpha * identity(self.Q.shape[1], self.e) - HCQ.T @ FHCQ
+        return solve(S if penalty is None else S + penalty, self.Qb - FHCQ.T @ Hb)

@@ -3,19 +3,17 @@
 Nothing is dropped, filled or renamed in silence: what cannot be read exactly is an error that lists the rows.
 """
 
-import datetime
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from .exceptions import ContinuousSensitiveWarning, SmallGroupWarning, warn
+from ..exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, SmallGroupWarning, warn
+from .columns import Column, is_date, is_missing, is_number, read_columns
 
 MANY_LEVELS = 10  # a numeric column with more distinct values is continuous, not a set of groups
 MISSING_GROUP = "missing"  # the label of the group that missing="group" opens
-MISSING_TEXT = {"", "nan", "NaN", "NaT", "None", "<NA>", "null"}  # what np.asarray and str() make of an empty cell
+NO_GROUP = -1  # the code of a row that missing="ignore" leaves out of the constraint
 FEWEST_ROWS = 3  # a group with fewer is warned about, however few components are used
 ROWS_LISTED = 5
 
@@ -27,12 +25,12 @@ class Sensitive:
     Parameters
     ----------
     codes : ndarray of shape (n,)
-        Group number of each row.
+        Group number of each row; −1 for a row whose value is missing, where these are ignored.
     groups : tuple
         Label of each group in sorted order: a value, or a tuple of values when there are several
         categorical columns (intersections are kept apart).
     numeric : ndarray of shape (n, q)
-        Continuous columns as given, not centred.
+        Continuous columns as given, not centred; zero in a row without a group, which adds to no sum.
     names, numeric_names : tuple of str
         Names of the categorical and of the continuous columns.
     """
@@ -48,9 +46,19 @@ class Sensitive:
         return len(self.codes)
 
     @property
+    def known(self) -> np.ndarray:
+        """Which rows have a group."""
+        return self.codes != NO_GROUP
+
+    @property
+    def represented(self) -> np.ndarray:
+        """Group of each row as features see it: rows without one are represented as well as any group is."""
+        return np.where(self.known, self.codes, len(self.groups))
+
+    @property
     def counts(self) -> np.ndarray:
         """Rows per group."""
-        return np.bincount(self.codes, minlength=len(self.groups))
+        return np.bincount(self.codes[self.known], minlength=len(self.groups))
 
     def take(self, rows: np.ndarray) -> "Sensitive":
         """The same attributes for some of the rows; the groups keep their numbers."""
@@ -74,8 +82,9 @@ def read_sensitive(
         more than 10 distinct values are continuous; everything else is categorical.
     n_rows : int, optional
         The number of rows expected.
-    missing : {"error", "group"}
-        Whether missing categories raise, or form a group of their own labelled ``"missing"``.
+    missing : {"error", "group", "ignore"}
+        Whether missing values raise, form a group of their own labelled ``"missing"`` (categories only), or leave
+        their row without a group. A row with a gap in any column is without a group.
     rows_like : object, optional
         The X these attributes belong to; if both carry a pandas index, the indices must be equal.
     min_groups : int
@@ -97,22 +106,29 @@ def read_sensitive(
             "or name columns of X with sensitive_feature_ids."
         )
     check_same_index(rows_like, sensitive_features, "sensitive_features")
-    columns = _columns(sensitive_features)
+    columns = read_columns(sensitive_features)
     length = len(columns[0].codes)
     if n_rows is not None and length != n_rows:
         raise ValueError(f"sensitive_features has {length} rows but X has {n_rows}: pass one value per row of X.")
+    known = np.ones(length, dtype=bool)
+    if missing == "ignore":
+        columns, known = _known_rows(columns)
     columns = _settle_missing(columns, missing)
     continuous = [column for column in columns if _is_continuous(column)]
     categorical = [column for column in columns if column not in continuous]
-    codes, groups = _intersections(categorical, length)
+    codes, groups = _intersections(categorical, int(known.sum()))
     if not continuous and len(groups) < min_groups:
         raise ValueError(
             f"sensitive_features has one group only ({groups[0]!r}): a disparity needs at least two groups."
         )
+    every_code, numeric = np.full(length, NO_GROUP), np.zeros((length, len(continuous)))
+    every_code[known] = codes
+    for j, column in enumerate(continuous):
+        numeric[known, j] = column.numbers()
     return Sensitive(
-        codes,
+        every_code,
         groups,
-        np.column_stack([column.numbers() for column in continuous]) if continuous else np.empty((length, 0)),
+        numeric,
         tuple(column.name for column in categorical),
         tuple(column.name for column in continuous),
     )
@@ -127,7 +143,7 @@ def check_group_sizes(sensitive: Sensitive, present: np.ndarray) -> None:
     present : ndarray of bool, shape (n,)
         Rows with positive weight.
     """
-    counts = np.bincount(sensitive.codes[present], minlength=len(sensitive.groups))
+    counts = np.bincount(sensitive.codes[present & sensitive.known], minlength=len(sensitive.groups))
     for label, count in zip(sensitive.groups, counts, strict=True):
         if count == 0:
             raise ValueError(
@@ -180,117 +196,40 @@ def check_same_index(left: Any, right: Any, name: str, left_name: str = "X") -> 
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """A column as its distinct values and, for each row, which of them it holds."""
-
-    name: str
-    levels: list
-    codes: np.ndarray
-    labels: bool = False  # declared categorical by its container: never read as numbers
-
-    @property
-    def is_numeric(self) -> bool:
-        return not self.labels and all(map(_is_number, self.levels))
-
-    def numbers(self) -> np.ndarray:
-        return np.array(self.levels, dtype=float)[self.codes]
+def _gaps(columns: list[Column]) -> list[np.ndarray]:
+    """Which levels of each column stand for an empty cell."""
+    return [np.array([is_missing(level) for level in column.levels], dtype=bool) for column in columns]
 
 
-def _columns(sensitive_features: Any) -> list[_Column]:
-    if isinstance(sensitive_features, np.ma.MaskedArray):
-        # A masked cell is a missing cell, whatever lies beneath the mask.
-        sensitive_features = sensitive_features.tolist()
-    native = nw.from_native(sensitive_features, pass_through=True, allow_series=True)
-    if isinstance(native, nw.LazyFrame):
-        native = native.collect()
-    if isinstance(native, nw.Series):
-        columns = [_series_column(native.name or "sensitive_feature", native)]
-    elif isinstance(native, nw.DataFrame):
-        columns = [_series_column(str(series.name), series) for series in native.iter_columns()]
-    else:
-        columns = _array_columns(sensitive_features)
-    if not columns or not len(columns[0].codes):
-        raise ValueError("sensitive_features is empty: pass one value per row.")
-    return columns
-
-
-def _series_column(name: str, series: Any) -> _Column:
-    labels = isinstance(series.dtype, nw.Categorical | nw.Enum)
-    if series.dtype.is_numeric() and not series.is_null().any():
-        return _column(name, series.to_numpy())
-    missing = series.is_null().to_list()
-    cells = [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
-    return _column(name, np.array(cells, dtype=object), labels)
-
-
-def _array_columns(values: Any) -> list[_Column]:
-    if hasattr(values, "to_pylist"):  # pyarrow
-        labels = str(values.type).startswith("dictionary")
-        return [_column("sensitive_feature", np.array(values.to_pylist(), dtype=object), labels)]
-    if hasattr(values, "categories") and hasattr(values, "codes"):  # a bare pandas.Categorical
-        return [_column("sensitive_feature", np.array(values, dtype=object), labels=True)]
-    # A list is read cell by cell: np.asarray(["a", nan]) would turn the gap into the text 'nan'.
-    array = np.array(values, dtype=object) if isinstance(values, list | tuple) else np.asarray(values)
-    if array.ndim == 1:
-        return [_column("sensitive_feature", array)]
-    if array.ndim == 2:
-        return [_column(f"sensitive_feature_{j}", array[:, j]) for j in range(array.shape[1])]
-    raise ValueError(f"sensitive_features has {array.ndim} dimensions: pass shape (n,) or (n, columns).")
-
-
-def _column(name: str, cells: np.ndarray, labels: bool = False) -> _Column:
-    if cells.dtype.kind in "mM":
+def _known_rows(columns: list[Column]) -> tuple[list[Column], np.ndarray]:
+    """The columns over the rows without a gap, and which rows these are."""
+    gone = _gaps(columns)
+    known = ~np.any([gaps[column.codes] for column, gaps in zip(columns, gone, strict=True)], axis=0)
+    if known.all():
+        return columns, known
+    count = int((~known).sum())
+    if not known.any():
         raise ValueError(
-            f"sensitive_features: column {name!r} holds dates; turn it into an age (a number) or into named groups."
+            f"sensitive_features is missing in all {count} rows: missing_sensitive='ignore' needs rows whose group is "
+            "known."
         )
-    if cells.dtype.kind in "biufUS":
-        levels, codes = np.unique(cells, return_inverse=True)
-        return _Column(name, levels.tolist(), codes.reshape(-1).astype(np.int64), labels)
-    number: dict = {}
-    try:
-        codes = np.fromiter((number.setdefault(cell, len(number)) for cell in cells), np.int64, count=len(cells))
-    except TypeError:
-        raise ValueError(
-            f"sensitive_features: column {name!r} holds values that are neither text nor numbers."
-        ) from None
-    # NumPy scalars become what the user wrote, for labels that read well in messages; not dates, which would become
-    # integers and pass for numbers.
-    written = [level.item() if isinstance(level, np.generic) and not _is_date(level) else level for level in number]
-    return _Column(name, written, codes, labels)
+    warn(
+        f"sensitive_features is missing in {count} of {len(known)} rows: they count for the loss and not for the "
+        "constraint, so the gap of the groups they belong to is not controlled among them.",
+        MissingSensitiveWarning,
+    )
+    return [_rows_of(column, known) for column in columns], known
 
 
-def _is_number(level: Any) -> bool:
-    return isinstance(level, numbers.Real) and not isinstance(level, bool | np.bool_)
+def _rows_of(column: Column, rows: np.ndarray) -> Column:
+    """Some rows of a column, with the levels that occur there."""
+    used, codes = np.unique(column.codes[rows], return_inverse=True)
+    return Column(column.name, [column.levels[i] for i in used], codes.reshape(-1), column.labels)
 
 
-def _is_date(level: Any) -> bool:
-    return isinstance(level, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64)
-
-
-def is_missing(level: Any) -> bool:
-    """Whether a value stands for an empty cell.
-
-    Parameters
-    ----------
-    level : object
-
-    Returns
-    -------
-    bool
-    """
-    if level is None or isinstance(level, str):
-        return level is None or level.strip() in MISSING_TEXT
-    # NaN, NaT and decimal NaN differ from themselves; pandas.NA has no truth value.
-    try:
-        return bool(level != level)
-    except TypeError:
-        return True
-
-
-def _settle_missing(columns: list[_Column], missing: str) -> list[_Column]:
+def _settle_missing(columns: list[Column], missing: str) -> list[Column]:
     """Raise for missing values, or give them a level of their own."""
-    gone = [np.array([is_missing(level) for level in column.levels]) for column in columns]
+    gone = _gaps(columns)
     rows = [np.flatnonzero(gaps[column.codes]) for column, gaps in zip(columns, gone, strict=True)]
     if not any(map(len, rows)):
         return columns
@@ -303,15 +242,15 @@ def _settle_missing(columns: list[_Column], missing: str) -> list[_Column]:
     )
     raise ValueError(
         f"sensitive_features has missing values: {listed}. Leave these rows out, or keep them as a group of "
-        "their own with missing_sensitive='group'."
+        "their own with missing_sensitive='group', or for the loss alone with missing_sensitive='ignore'."
     )
 
 
-def _with_missing_level(column: _Column, gaps: np.ndarray) -> _Column:
+def _with_missing_level(column: Column, gaps: np.ndarray) -> Column:
     if not gaps.any():
         return column
     known = [level for level, gap in zip(column.levels, gaps, strict=True) if not gap]
-    if len(known) > MANY_LEVELS and all(map(_is_number, known)):
+    if len(known) > MANY_LEVELS and all(map(is_number, known)):
         raise ValueError(
             f"sensitive_features: column {column.name!r} is continuous and has missing values; these cannot be a "
             "group of their own. Leave the rows out or bin the column."
@@ -322,10 +261,10 @@ def _with_missing_level(column: _Column, gaps: np.ndarray) -> _Column:
             "rename one of the two."
         )
     position = np.where(gaps, len(known), np.cumsum(~gaps) - 1)
-    return _Column(column.name, [*known, MISSING_GROUP], position[column.codes], column.labels)
+    return Column(column.name, [*known, MISSING_GROUP], position[column.codes], column.labels)
 
 
-def _is_continuous(column: _Column) -> bool:
+def _is_continuous(column: Column) -> bool:
     if not column.is_numeric:
         return False
     if not np.isfinite(np.array(column.levels, dtype=float)).all():
@@ -340,7 +279,7 @@ def _is_continuous(column: _Column) -> bool:
     return True
 
 
-def _intersections(categorical: list[_Column], length: int) -> tuple[np.ndarray, tuple]:
+def _intersections(categorical: list[Column], length: int) -> tuple[np.ndarray, tuple]:
     """Number the combinations of values that occur."""
     if not categorical:
         return np.zeros(length, dtype=np.int64), ("all",)
@@ -355,9 +294,9 @@ def _intersections(categorical: list[_Column], length: int) -> tuple[np.ndarray,
     return codes.reshape(-1).astype(np.int64), groups
 
 
-def _sorted_levels(column: _Column) -> tuple[np.ndarray, tuple]:
+def _sorted_levels(column: Column) -> tuple[np.ndarray, tuple]:
     levels, n = column.levels, len(column.codes)
-    if any(map(_is_date, levels)):
+    if any(map(is_date, levels)):
         raise ValueError(
             f"sensitive_features: column {column.name!r} holds dates; turn it into a number (age) or into named groups."
         )
