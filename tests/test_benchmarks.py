@@ -139,12 +139,12 @@ def test_targets_are_judged_on_the_ratio_and_on_its_growth(load):
 
 def test_grid_numbers_are_the_error_and_the_disparity_of_each_setting(load, rows, monkeypatch):
     cases, models = load("cases"), load("models")
-    monkeypatch.setattr(cases, "SHARES", (0.02, 0.05))
+    monkeypatch.setattr(cases, "SHARES", (0.05, 0.2))
     X, y, s = rows.first(300)
     levels = [0.0, 0.4, 1.0]
     error, disparity = cases.cross_validated_grid(models.fair_classifier(300, 30), X, y, s, levels)
     found = cases.out_of_fold_scores(
-        models.fair_classifier(300, 30), X, y, sensitive_features=s, n_components=(0.02, 0.05), alphas=cases.ALPHAS
+        models.fair_classifier(300, 30), X, y, sensitive_features=s, n_components=cases.SHARES, alphas=cases.ALPHAS
     )
     assert error.shape == disparity.shape == (3, 2, 6)
     assert np.ptp(disparity) > 0

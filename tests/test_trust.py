@@ -1,7 +1,4 @@
-"""One test per row of the trust table (what the library must do with each kind of input).
-
-Rows 3 and 12 arrive with the frontier and decisions; until then the options they belong to say so.
-"""
+"""At least one test per row of the trust table: what the library must do with each kind of input."""
 
 import time
 import tracemalloc
@@ -19,6 +16,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from fairkernel import FairFeatureEmbedding, FairKernelClassifier, FairKernelRegressor
 from fairkernel.exceptions import (
     ContinuousSensitiveWarning,
+    DecisionGapWarning,
     IndefiniteKernelWarning,
     MissingSensitiveWarning,
     RankWarning,
@@ -116,41 +114,44 @@ def test_row_02_missing_sensitive_values_are_an_error_or_a_group(kind):
     assert means[0] == pytest.approx(means[1], abs=1e-9)
 
 
-@pytest.mark.parametrize("option", [{"aware": True}, {"max_decision_gap": 0.1}])
-def test_row_03_aware_decisions_say_that_they_are_not_there_yet(option):
-    (name,) = option
-    with pytest.raises(
-        NotImplementedError,
-        match=rf"{name}={option[name]}.*arrive with the frontier.*this version has the fixed threshold",
-    ):
-        fit(FairKernelClassifier, **option)
-
-
 def aware_regressor(**options):
-    return fit(FairKernelRegressor, y=X[:, 0], aware=True, distribution_parity=1.0, **options)
+    return fit(FairKernelRegressor, aware=True, distribution_parity=1.0, **options)
 
 
+def aware_classifier(**options):
+    return fit(FairKernelClassifier, aware=True, max_decision_gap=0.4, **options)
+
+
+AWARE = pytest.mark.parametrize("aware", [aware_regressor, aware_classifier])
+
+
+@AWARE
 @pytest.mark.parametrize(("s", "listed"), [(np.where(np.arange(N) < 2, "c", S), "'c'"), (["A", "a"] * 30, "'A'")])
-def test_row_03_a_group_that_fit_did_not_see_is_listed(s, listed):
+def test_row_03_a_group_that_fit_did_not_see_is_listed(aware, s, listed):
     with pytest.raises(ValueError, match=f"groups that fit did not see: {listed}; it saw 'a', 'b'"):
-        aware_regressor().predict(X, sensitive_features=s)
+        aware().predict(X, sensitive_features=s)
 
 
-def test_row_03_numbers_that_became_text_are_listed():
-    model = aware_regressor(s=np.arange(N) % 2)
+@AWARE
+def test_row_03_numbers_that_became_text_are_listed(aware):
+    model = aware(s=np.arange(N) % 2)
     with pytest.raises(ValueError, match=r"did not see: '0', '1'; it saw 0, 1\. Labels match in type too"):
         model.predict(X, sensitive_features=(np.arange(N) % 2).astype(str))
 
 
-def test_row_03_one_group_alone_is_predicted_as_among_others():
-    model = aware_regressor()
+@AWARE
+def test_row_03_one_group_alone_is_predicted_as_among_others(aware):
+    model = aware()
     alone = model.predict(X[S == "b"], sensitive_features=["b"] * 30)
     np.testing.assert_allclose(alone, model.predict(X, sensitive_features=S)[S == "b"], atol=1e-12)
 
 
-def test_row_07_forgotten_groups_of_new_rows_are_a_type_error_in_our_own_words():
-    with pytest.raises(TypeError, match=r"predict\(\) with aware=True needs sensitive_features: one value per row"):
-        aware_regressor().predict(X)
+@AWARE
+def test_row_02_and_07_groups_of_new_rows_are_never_guessed(aware):
+    with pytest.raises(TypeError, match="with aware=True needs sensitive_features: one value per row"):
+        aware().predict(X)
+    with pytest.raises(ValueError, match=r"sensitive_features has missing values: .*2 missing \(first rows 3, 8\)"):
+        aware().predict(X, sensitive_features=with_gaps(None))
 
 
 @EACH
@@ -162,6 +163,15 @@ def test_row_04_a_tiny_group_is_said_and_one_row_is_refused(Estimator):
         fit(Estimator, s=np.where(np.arange(N) < 1, "rare", "many"))
     with pytest.warns(SmallGroupWarning, match="group 'rare' has 3 rows, fewer than the 5 components used"):
         fit(Estimator, s=np.where(np.arange(N) < 3, "rare", "many"), n_components=5)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_row_04_a_tiny_group_has_a_decision_rule_with_a_wide_interval(aware):
+    s = np.where(np.arange(N) < 4, "rare", "many")
+    with pytest.warns(DecisionGapWarning, match="below the sampling floor"):
+        model = fit(FairKernelClassifier, s=s, max_decision_gap=0.1, aware=aware)
+    gap = model.decision_gap_["out_of_fold"]
+    assert gap.high - gap.low > 0.3
 
 
 @EACH
@@ -308,6 +318,16 @@ def test_row_11_three_classes_are_one_score_each():
     assert model.decision_function(X).shape == (N, 3)
 
 
+@pytest.mark.parametrize("labels", [["no", "yes"], [-1, 1], [2.0, 5.0]])
+def test_row_11_decisions_take_any_two_labels_and_refuse_three(labels):
+    numbered, named = (
+        fit(FairKernelClassifier, y=y, max_decision_gap=0.3) for y in (Y, np.array(labels)[Y])
+    )  # fmt: skip
+    np.testing.assert_array_equal(named.predict(X), np.array(labels)[numbered.predict(X)])
+    with pytest.raises(ValueError, match="bounds the gap of yes-or-no decisions, but y has 3 classes"):
+        fit(FairKernelClassifier, y=np.arange(N) % 3, max_decision_gap=0.3)
+
+
 def test_row_11_numbers_are_no_classes_and_text_is_no_number():
     with pytest.raises(ValueError, match=r"continuous.*classifier"):
         fit(FairKernelClassifier, y=X[:, 0])
@@ -323,6 +343,12 @@ def test_row_12_a_class_missing_inside_a_group_is_named(Estimator, criterion):
         y = np.where(S == "b", 0.0, np.linspace(1, 2, N))
     with pytest.raises(ValueError, match=rf"criterion='{criterion}': group '[ab]' has no rows with y .*Merge groups"):
         fit(Estimator, y=y, criterion=criterion)
+
+
+@pytest.mark.parametrize("criterion", ["opportunity", "odds"])
+def test_row_12_nor_has_a_class_missing_inside_a_group_a_decision_rule(criterion):
+    with pytest.raises(ValueError, match=rf"criterion='{criterion}': group 'b' has no rows with y .*Merge groups"):
+        fit(FairKernelClassifier, y=np.where(S == "b", 0, Y), criterion=criterion, max_decision_gap=0.3)
 
 
 @EACH
@@ -615,6 +641,15 @@ def test_row_23_a_row_with_an_empty_cell_in_any_column_can_be_left_out_of_the_co
     assert len(model.groups_) == 4
 
 
+def test_row_23_decisions_compare_every_pair_of_intersections():
+    frame = pd.DataFrame({"sex": S, "urban": np.arange(N) % 4 < 2})
+    model = fit(FairKernelClassifier, s=frame, max_decision_gap=0.4)
+    decided, groups = model.predict(X), frame["sex"] + frame["urban"].astype(str)
+    rates = pd.Series(decided).groupby(groups).mean()
+    assert model.decision_gap_["training"].estimate == pytest.approx(rates.max() - rates.min())
+    assert model.decision_gap_["out_of_fold"].estimate <= 0.4 + 1e-12
+
+
 @EACH
 @pytest.mark.parametrize("features", ["landmarks", "exact", "fourier"])
 def test_row_24_a_weight_of_zero_is_the_row_absent(Estimator, features):
@@ -644,6 +679,16 @@ def test_row_24_an_absent_row_of_a_gram_matrix_is_absent(Estimator):
     zero = fit(Estimator, gram, kernel="precomputed", weight=weight)
     gone = fit(Estimator, gram[kept, kept], Y[kept], S[kept], kernel="precomputed")
     np.testing.assert_allclose(scores(zero, gram), scores(gone, gram[:, kept]), atol=1e-9)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_row_24_an_absent_row_has_no_say_in_decisions(aware):
+    absent = np.arange(N) % 7 == 0
+    options = {"max_decision_gap": 0.3, "aware": aware}
+    zero = fit(FairKernelClassifier, weight=(~absent).astype(float), **options)
+    gone = fit(FairKernelClassifier, X[~absent], Y[~absent], S[~absent], **options)
+    known = {"sensitive_features": S} if aware else {}
+    np.testing.assert_array_equal(zero.decision_function(X, **known), gone.decision_function(X, **known))
 
 
 @EACH

@@ -260,11 +260,3 @@ def test_sensitive_columns_of_a_frame_are_left_out_of_the_inputs_and_not_needed_
 
 def test_the_page_shown_in_a_notebook_names_the_estimator():
     assert "FairKernelClassifier" in fit()._repr_html_()
-
-
-@pytest.mark.parametrize("option", [{"max_decision_gap": 0.05}, {"aware": True}])
-def test_decision_rules_are_announced_not_ignored(option):
-    with pytest.raises(
-        NotImplementedError, match=r"(max_decision_gap=0.05|aware=True).*this version has the fixed threshold 0.5"
-    ):
-        fit(**option)

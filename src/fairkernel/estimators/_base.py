@@ -78,6 +78,7 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
 
     def _training_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> TrainingRows:
         refuse_conflicts(self)
+        self._forget()
         X, sensitive_features = self._without_sensitive_columns(X, sensitive_features)
         if self._is_precomputed:
             _refuse_unless_square(X)
@@ -91,6 +92,11 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
             inputs=not self._is_precomputed,
             **self._reading,
         )
+
+    def _forget(self) -> None:
+        """Drop what a previous fit has learned: not every fit learns the same."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
 
     def _without_sensitive_columns(self, X: Any, sensitive_features: Any) -> tuple[Any, Any]:
         if self.sensitive_feature_ids is None:
@@ -111,10 +117,13 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         return rows.y
 
     def _check_new_rows(self, X: Any) -> np.ndarray:
-        ids = self.sensitive_feature_ids
-        if ids is not None and (hasattr(X, "columns") or np.shape(X)[1:] != (self.n_features_in_,)):
-            X, _ = take_columns(X, ids, required=False)
+        if self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
+            X, _ = take_columns(X, self.sensitive_feature_ids, required=False)
         return check_rows(self, X, reset=False)
+
+    def _has_sensitive_columns(self, X: Any) -> bool:
+        """Whether new rows can come with the columns of ``sensitive_feature_ids``, which are not needed."""
+        return hasattr(X, "columns") or np.shape(X)[1:] != (self.n_features_in_,)
 
     @property
     def _is_precomputed(self) -> bool:

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Kernel
 from ..moments import Moments
-from ..rows import TrainingRows
+from ..rows import TrainingRows, numbers_of_fitted_groups
 from ..sensitive import warn_of_small_groups
 from ..solve import RidgePath
+from ..validation import take_columns
 from ._base import FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import RIDGE, SHARED
 from .tuning import BUDGET, tune
@@ -127,6 +128,17 @@ class FairKernelRidge(FairKernelEstimator):
     def _needs_likeness(self) -> bool:
         """Whether decisions depend on how group-like a row looks."""
         return False
+
+    def _new_groups(self, X: Any, sensitive_features: Any, n_rows: int) -> np.ndarray:
+        """Numbers of new rows' groups, which ``aware=True`` needs: as passed, or from the columns of X that hold them."""
+        if sensitive_features is None and self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
+            sensitive_features = take_columns(X, self.sensitive_feature_ids, required=False)[1]
+        if sensitive_features is None:
+            raise TypeError(
+                f"{type(self).__name__} with aware=True needs sensitive_features: one value per row, when predicting "
+                "too, for instance predict(X, sensitive_features=s)."
+            )
+        return numbers_of_fitted_groups(self, sensitive_features, n_rows=n_rows, rows_like=X)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

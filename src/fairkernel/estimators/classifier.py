@@ -227,12 +227,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         if not self.aware:
             found = self._evaluate(checked, np.hstack([self.coef_, self.likeness_coef_]))
             return self.rule_.margin(found[:, 0] + self.intercept_[0], found[:, 1:] + self.likeness_intercept_)
-        if sensitive_features is None:
-            raise TypeError(
-                "aware=True decides by each row's group: pass sensitive_features when predicting too, as "
-                "predict(X, sensitive_features=s), or fit with aware=False."
-            )
-        codes = numbers_of_fitted_groups(self, sensitive_features, n_rows=len(checked), rows_like=X)
+        codes = self._new_groups(X, sensitive_features, len(checked))
         scores = (self._evaluate(checked, self.coef_) + self.intercept_)[:, 0]
         return self.rule_.margin(scores, self._likeness_of(codes, scores))
 

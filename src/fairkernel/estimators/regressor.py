@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import RankWarning
 from ..metrics import DistributionDisparity, interval
 from ..moments import Moments
-from ..rows import TrainingRows, numbers_of_fitted_groups
+from ..rows import TrainingRows
 from ..solve import Barycentre, HsicPath, RidgePath, group_contrasts
-from ..validation import take_columns
 from ._parameters import RIDGE, SHARED
 from ._ridge import FairKernelRidge
 from .out_of_fold import FoldMoments
@@ -195,8 +194,6 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         self._refuse_conflicts_of_distributions()
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
         self._fit_scores(rows, self._learn_moments(rows, self._learn_features(rows)))
-        for name in ("barycentres_", "distribution_disparity_"):  # of a previous fit
-            self.__dict__.pop(name, None)
         self.__dict__.pop("_shown", None)  # features of the training rows, which only the solve needed
         if self.aware:
             self._fit_barycentres(self.__dict__.pop("_folds"))
@@ -321,18 +318,6 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         """Scores of shape (n, targets), each moved toward its barycentre."""
         pairs = zip(self.barycentres_, scores.T, strict=True)
         return np.stack([found.moved(f, codes, self.distribution_parity) for found, f in pairs], axis=1)
-
-    def _new_groups(self, X: Any, sensitive_features: Any, n_rows: int) -> np.ndarray:
-        ids = self.sensitive_feature_ids
-        has_them = hasattr(X, "columns") or np.shape(X)[1:] != (self.n_features_in_,)
-        if sensitive_features is None and ids is not None and has_them:
-            sensitive_features = take_columns(X, ids, required=False)[1]
-        if sensitive_features is None:
-            raise TypeError(
-                f"{type(self).__name__}.predict() with aware=True needs sensitive_features: one value per row, for "
-                "instance predict(X, sensitive_features=s)."
-            )
-        return numbers_of_fitted_groups(self, sensitive_features, n_rows=n_rows, rows_like=X)
 
 
 def _moved_out_of_fold(

@@ -90,7 +90,7 @@ def rates_along(u: np.ndarray, v: np.ndarray, weights: np.ndarray, levels: np.nd
 
 
 def levels_between_flips(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Zero, and one c in every interval of c > 0 between two rows' changes of side.
+    """Zero, and one c in every interval of c > 0 within which no row changes sides.
 
     Parameters
     ----------
@@ -102,10 +102,9 @@ def levels_between_flips(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         flips = np.divide(u, v, out=np.zeros_like(u), where=v != 0)
-    flips = np.unique(flips[(flips > 0) & np.isfinite(flips)])
-    if not len(flips):
-        return np.zeros(1)
-    return np.concatenate([[0.0], (flips[:-1] + flips[1:]) / 2, [2 * flips[-1]]])
+    # A row with u = 0 changes sides at once: c = 0 is an edge as well.
+    edges = np.unique(np.append(flips[(flips > 0) & np.isfinite(flips)], 0.0))
+    return np.concatenate([[0.0], (edges[:-1] + edges[1:]) / 2, [2 * edges[-1] or 1.0]])
 
 
 def parity_direction(u: np.ndarray, V: np.ndarray, weights: np.ndarray) -> np.ndarray:
