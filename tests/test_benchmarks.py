@@ -139,7 +139,7 @@ def test_targets_are_judged_on_the_ratio_and_on_its_growth(load):
 
 def test_grid_numbers_are_the_error_and_the_disparity_of_each_setting(load, rows, monkeypatch):
     cases, models = load("cases"), load("models")
-    monkeypatch.setattr(cases, "SHARES", (0.05, 0.2))
+    monkeypatch.setattr(cases, "SHARES", (0.04, 0.11))
     X, y, s = rows.first(300)
     levels = [0.0, 0.4, 1.0]
     error, disparity = cases.cross_validated_grid(models.fair_classifier(300, 30), X, y, s, levels)
