@@ -83,7 +83,8 @@ def summary(lines):
             cells = [f"{v:.4f} ({e:.4f})" for v, e in zip(value, error, strict=True)]
             last = figures.mean(axis=0)[-1]
             shared, whole = seconds(of_method)
-            yield f"| {method} | {' | '.join(cells)} | {last[0]:.3f}, {last[1]:.4f} | {whole:.1f} (shared {shared:.1f}) |"
+            cells += [f"{last[0]:.3f}, {last[1]:.4f}", f"{whole:.1f} (shared {shared:.1f})"]
+            yield f"| {method} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

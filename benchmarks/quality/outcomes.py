@@ -51,7 +51,9 @@ def pooled(lines):
     -------
     error, sd, positive_rate : float
     """
-    rows, positives = ({g: sum(line[key].get(g, 0) for line in lines) for g in lines[0][key]} for key in ("rows", "positives"))
+    rows, positives = (
+        {g: sum(line[key].get(g, 0) for line in lines) for g in lines[0][key]} for key in ("rows", "positives")
+    )
     rates, n = [positives[group] / rows[group] for group in rows], sum(rows.values())
     return sum(line["errors"] for line in lines) / n, max(rates) - min(rates), sum(positives.values()) / n
 

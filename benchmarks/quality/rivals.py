@@ -106,9 +106,10 @@ def main():
                 rows = read_split(name, split, include_sensitive=include_sensitive)
                 for knob in lines.missing(name, split, method, knobs):
                     probability, tuning, fit = how(base, rows, key, knob)
+                    figures = decision_figures(np.asarray(probability, dtype=float), rows.y_test, rows.s_test)
                     lines.append(
                         table=name, split=split, method=method, aware=aware, knob=knob, shared_seconds=tuning,
-                        fit_seconds=fit, **decision_figures(np.asarray(probability, dtype=float), rows.y_test, rows.s_test),
+                        fit_seconds=fit, **figures,
                     )  # fmt: skip
                 print(method, name, split, flush=True)
 

@@ -44,9 +44,8 @@ def _two_races(include_sensitive):
     bunch = fetch_compas_two_years(include_sensitive=include_sensitive)
     kept = np.isin(np.asarray(bunch.sensitive_features), TWO_RACES)
     constant = [name for name in bunch.data if bunch.data[name][kept].nunique() == 1]  # the other races
-    return Source(
-        bunch.data[kept].drop(columns=constant), np.asarray(bunch.target)[kept], np.asarray(bunch.sensitive_features)[kept]
-    )
+    y, s = np.asarray(bunch.target)[kept], np.asarray(bunch.sensitive_features)[kept]
+    return Source(bunch.data[kept].drop(columns=constant), y, s)
 
 
 LOADERS: dict[str, Callable] = {

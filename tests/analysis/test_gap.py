@@ -305,7 +305,7 @@ def test_a_score_of_ones_own_is_explained():
 def test_a_model_that_needs_groups_to_predict_is_explained_with_them_held():
     model = FairKernelClassifier(kernel="linear", disparity_kept=1.0, max_decision_gap=0.1, aware=True, random_state=0)
     model.fit(X, LABEL, sensitive_features=S)
-    with pytest.raises(TypeError, match="aware=True decides by each row's group"):
+    with pytest.raises(TypeError, match="aware=True needs sensitive_features"):
         explain(model)
     found = explain(model, score=lambda rows: model.decision_function(rows, sensitive_features=S))
     np.testing.assert_allclose(found.rows["contribution"].sum(), found.gap)

@@ -72,7 +72,8 @@ def test_the_training_gap_is_that_of_the_decisions_on_the_training_rows(criterio
 
 def test_the_out_of_fold_gap_is_that_of_scores_refitted_without_the_fold(model):
     """From scratch: five classifiers, each fitted on the other folds with the rule's own features and multipliers."""
-    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0, "aware": model.aware, "max_decision_gap": 0.1}
+    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0}
+    options |= {"aware": model.aware, "max_decision_gap": 0.1}
     folds = FoldMoments.of(FairKernelClassifier(**options), X, Y, sensitive_features=S)
     decided = np.empty(N, dtype=bool)
     for f in range(5):
@@ -189,9 +190,8 @@ def test_the_scale_of_the_weights_does_not_matter(model):
     heavier = fit(weight=np.full(N, 3.0), alpha=3.0, aware=model.aware)
     assert heavier.decision_gap_["out_of_fold"].estimate <= 0.1 + 1e-12
     if model.aware:  # the penalty of the group score comes from a grid that does not move along
-        np.testing.assert_allclose(
-            heavier.decision_function(X, sensitive_features=S), model.decision_function(X, sensitive_features=S), atol=1e-8
-        )
+        found, expected = (each.decision_function(X, sensitive_features=S) for each in (heavier, model))
+        np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 def test_a_row_of_weight_zero_is_absent():
@@ -266,14 +266,15 @@ def test_aware_with_a_continuous_attribute_is_refused():
     age = 30 + 10 * RNG.random(N)
     with (
         pytest.warns(ContinuousSensitiveWarning),
-        pytest.raises(ValueError, match="aware=True gives every group its own threshold, but .* is continuous"),
+        pytest.raises(ValueError, match=r"aware=True gives every group its own threshold, but .* is continuous"),
     ):
         fit(s=age, aware=True)
 
 
 def test_aware_predictions_need_groups_that_were_seen():
     found = fit(aware=True)
-    with pytest.raises(TypeError, match="with aware=True needs sensitive_features: one value per row, when predicting too"):
+    sentence = "with aware=True needs sensitive_features: one value per row, when predicting too"
+    with pytest.raises(TypeError, match=sentence):
         found.predict(X)
     with pytest.raises(ValueError, match="groups that fit did not see: 'c'; it saw 'a', 'b'"):
         found.predict(X[:3], sensitive_features=["a", "c", "b"])
@@ -281,9 +282,8 @@ def test_aware_predictions_need_groups_that_were_seen():
 
 def test_aware_predictions_read_the_groups_from_the_columns_they_were_learned_from():
     frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(group=S)
-    found = FairKernelClassifier(
-        max_decision_gap=0.1, aware=True, disparity_kept=1.0, n_features=60, sensitive_feature_ids=["group"], random_state=0
-    ).fit(frame, Y)
+    options = {"max_decision_gap": 0.1, "aware": True, "disparity_kept": 1.0, "n_features": 60, "random_state": 0}
+    found = FairKernelClassifier(sensitive_feature_ids=["group"], **options).fit(frame, Y)
     np.testing.assert_array_equal(found.predict(frame), fit(aware=True).predict(X, sensitive_features=S))
     np.testing.assert_array_equal(
         found.predict(frame.drop(columns="group"), sensitive_features=S), found.predict(frame)

@@ -112,7 +112,7 @@ def test_several_groups_reach_every_tolerance_for_every_pair(groups):
 
 
 def test_the_direction_of_several_differences_is_where_all_of_them_vanish():
-    f, codes, likeness, weights = sample(n=20_000, groups=3)
+    f, _, likeness, weights = sample(n=20_000, groups=3)
     compared = Compared(((0, 1, 2),))
     V, W = compared.contrasts(likeness), compared.contrasts(weights)
     theta = parity_direction(f - 0.5, V, W)

@@ -85,7 +85,7 @@ def frontier(
         )
     classifier = is_classifier(estimator)
     tolerances = _tolerances(max_decision_gap, classifier)
-    wanted = {"max_decision_gap": 1.0} if classifier and tolerances != (None,) else {}
+    wanted: dict[str, Any] = {"max_decision_gap": 1.0} if classifier and tolerances != (None,) else {}
     if classifier and not wanted:
         wanted = {"max_decision_gap": None, "aware": False}
     given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}

@@ -115,7 +115,8 @@ class FairKernelRidge(FairKernelEstimator):
         if self._needs_likeness:
             cells = self._cells(rows)
             searches.append(np.hstack([cells.codes[:, None] == np.arange(cells.n_cells), cells.numeric]))
-        budget = self.tuning_budget if isinstance(self.tuning_budget, Integral) else self.tuning_budget / len(searches)
+        budget: Any = self.tuning_budget  # settings for each search, or seconds for all of them
+        budget = budget if isinstance(budget, Integral) else budget / len(searches)
         found = [tune(rows, targets, budget, self.random_state) for targets in searches]
         self.chosen_, self.alpha_ = found[0], found[0].alpha
         self.chosen_for_groups_ = found[1] if self._needs_likeness else None
@@ -130,7 +131,7 @@ class FairKernelRidge(FairKernelEstimator):
         return False
 
     def _new_groups(self, X: Any, sensitive_features: Any, n_rows: int) -> np.ndarray:
-        """Numbers of new rows' groups, which ``aware=True`` needs: as passed, or from the columns of X that hold them."""
+        """Numbers of new rows' groups, which ``aware=True`` needs: as passed, or from the columns of X."""
         if sensitive_features is None and self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
             sensitive_features = take_columns(X, self.sensitive_feature_ids, required=False)[1]
         if sensitive_features is None:

@@ -14,7 +14,7 @@ from ..sensitive import Sensitive
 from ..validation import check_weight
 from ._parameters import DECISION, RIDGE, SHARED
 from ._ridge import FairKernelRidge
-from .decision_rule import THRESHOLD, choose_rule, decision_gap
+from .decision_rule import THRESHOLD, DecisionRule, choose_rule, decision_gap
 from .out_of_fold import FoldMoments
 from .tuning import ALPHAS, BUDGET
 
@@ -156,17 +156,18 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         FairKernelClassifier
         """
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
-        self.classes_, self.rule_ = rows.classes, None
+        self.classes_ = rows.classes
+        self.rule_: DecisionRule | None = None
         phi = self._learn_features(rows)
         if self.max_decision_gap is None:
             self._fit_scores(rows, self._learn_moments(rows, phi))
         else:
-            self._fit_decisions(FoldMoments.split(self, rows, phi))
+            self._fit_decisions(FoldMoments.split(self, rows, phi), self.max_decision_gap)
         return self
 
     # Decisions within a stated gap --------------------------------------------------------------------------------
 
-    def _fit_decisions(self, folds: FoldMoments) -> None:
+    def _fit_decisions(self, folds: FoldMoments, tolerance: float) -> None:
         """Choose the rule on out-of-fold scores, then score all rows."""
         rows, cells = folds.rows, self._cells(folds.rows)
         self._refuse_undecidable(rows)
@@ -184,7 +185,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
             self.likeness_alpha_, likeness = found.alphas[alike], found.likeness[:, 0, alike]
         a = self._fit_scores(rows, folds.total, attributes=self._needs_likeness)
         truth = rows.y == 1
-        self.rule_ = rule = choose_rule(held_out, likeness, cells, truth, rows.weight, self.max_decision_gap)
+        self.rule_ = rule = choose_rule(held_out, likeness, cells, truth, rows.weight, tolerance)
         margins = {"out_of_fold": rule.margin(held_out, likeness)}
         scores, alike = (folds.phi @ a[:, :1] + self.intercept_)[:, 0], folds.phi @ a[:, 1:]
         if self.aware:

@@ -312,7 +312,7 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
     labels, n = rows.y if rows.y.ndim == 1 else rows.y[:, 0], len(rows.X)
     fold = np.full(n, -1)
     if isinstance(cv, Integral):
-        if not 2 <= cv <= n:
+        if not 2 <= int(cv) <= n:
             raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {n} rows, or a splitter.")
         # Dealt in turn, so that each fold has its share of every group and of every level of y.
         fold[np.lexsort((labels, rows.sensitive.codes))] = np.arange(n) % int(cv)

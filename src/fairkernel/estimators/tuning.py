@@ -60,7 +60,7 @@ class Chosen:
         )
 
 
-def tune(rows: TrainingRows, targets: np.ndarray, budget: float, random_state: Any = None) -> Chosen:
+def tune(rows: TrainingRows, targets: np.ndarray, budget: Any, random_state: Any = None) -> Chosen:
     """Search until the budget is spent or nothing is left to try.
 
     Parameters
@@ -195,7 +195,7 @@ class _Search:
     def _learned_scales(self, fit: _Fit, scales: np.ndarray) -> np.ndarray:
         """a_j² = mean over rows of (∂f/∂x_j − its mean)², the largest one being 1."""
         kernel = fit.kernel if isinstance(fit.kernel, ColumnScaled) else ColumnScaled(fit.kernel, scales)
-        coefficients, landmarks = to_numpy(fit.map.lift(fit.coefficients)), fit.map.raw.landmarks
+        coefficients, landmarks = to_numpy(fit.map.lift(fit.coefficients)), self.rows.X[fit.map.landmarks]
         sensitivity = np.zeros(len(scales))
         for c in coefficients.T:
             slopes = kernel.gradient(self.rows.X, landmarks, c)
