@@ -25,6 +25,7 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from fairkernel import FairKernelClassifier, frontier
+from fairkernel.analysis._frontier_rows import DECISION_SETTING
 from fairkernel.exceptions import DecisionGapWarning, FairKernelWarning
 from fairkernel.experiments.context import error_and_sd, read_rows
 from fairkernel.experiments.paper import PUBLISHED
@@ -34,7 +35,9 @@ from fairkernel.metrics import mean_over_splits
 METHODS = ("FKR-F2E", "FKRR", "FLR", "FRR", "FPCA")
 SHARE = 0.9
 ALPHAS = np.logspace(-1.5, 4.5, 13).tolist()
+THRESHOLDS = np.linspace(0.5, 0.98, 13).tolist()
 TOLERANCES = [None, 0.0, 0.001, 0.002, 0.003, 0.005, 0.007, *np.linspace(0.01, 0.4, 40).tolist()]
+GRID = {"alphas": ALPHAS, "thresholds": THRESHOLDS, "max_decision_gap": TOLERANCES}
 
 
 def expected_sd(gap, rate, sizes):
@@ -73,7 +76,7 @@ def run_trial(name, shuffle, cells):
         rows = read_rows(TABLES[name], shuffle, include_sensitive=True)
         model = FairKernelClassifier(kernel="auto", aware=True, random_state=shuffle)
         known = {"sensitive_features": rows.s}
-        found = frontier(model, rows.X, rows.y, alphas=ALPHAS, max_decision_gap=TOLERANCES, **known)
+        found = frontier(model, rows.X, rows.y, **GRID, **known)
         table = found.table
         ours = np.isfinite(table["alpha"])
         expected = expected_sd(table["disparity"], table["positive_rate"], np.bincount(rows.s_test))
@@ -91,7 +94,7 @@ def run_trial(name, shuffle, cells):
                 best = found.refit(row)
                 given = {"sensitive_features": rows.s_test} if best.aware else {}
                 figures = error_and_sd(best.predict(rows.X_test, **given).astype(bool), rows.y_test, rows.s_test)
-                settings = {n: getattr(best, n) for n in ("alpha", "disparity_kept", "max_decision_gap")}
+                settings = {n: getattr(best, n) for n in DECISION_SETTING}
                 measured[row] = {"error": float(figures[0]), "sd": float(figures[1]), "settings": settings}
             lines.append({"table": name, "shuffle": shuffle, "kind": kind, "method": method, **measured[row]})
     return lines

@@ -5,26 +5,23 @@
 
 Blind: ExponentiatedGradient with DemographicParity on logistic regression and on boosted trees; its knob is the bound
 on the difference. Aware: ThresholdOptimizer on boosted trees, its knob is ``tol``, with and without s among the inputs.
-Boosted trees have, on every split, the settings of least five-fold error out of eight (``TREES``). Randomised decisions
-count with their probabilities. The plain models stand beside them, as the end that every knob leads to.
+Boosted trees have, on every split, the settings of least five-fold error out of eight (``boosted.py``). Randomised
+decisions count with their probabilities. The plain models stand beside them, as the end that every knob leads to.
 """
 
 import argparse
 import warnings
-from functools import lru_cache
 
 import numpy as np
+from boosted import tuned_trees
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from outcomes import Lines, decision_figures, timed
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from tables import FAIR, SPLITS, read_split
 
 KNOBS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.3)
 FEW = (0.01, 0.03, 0.07, 0.13, 0.2, 0.3)  # of a method that takes a minute for each
-TREES = {"learning_rate": (0.03, 0.1), "max_leaf_nodes": (7, 31), "max_iter": (60, 200)}
 
 
 def logistic(rows, key):
@@ -32,19 +29,10 @@ def logistic(rows, key):
     return LogisticRegression(max_iter=2000), 0.0
 
 
-@lru_cache(maxsize=64)
-def _tuned_trees(key):
-    name, split, include_sensitive = key
-    rows = read_split(name, split, include_sensitive=include_sensitive)
-    search = GridSearchCV(HistGradientBoostingClassifier(random_state=0), TREES, scoring="accuracy", cv=5, refit=False)
-    _, seconds = timed(lambda: search.fit(rows.X, rows.y))
-    return search.best_params_, seconds
-
-
 def trees(rows, key):
     """Boosted trees with the best of eight settings, and the seconds it took to find it."""
-    settings, seconds = _tuned_trees(key)
-    return HistGradientBoostingClassifier(random_state=0, **settings), seconds
+    name, split, include_sensitive = key
+    return tuned_trees(name, split, include_sensitive=include_sensitive)
 
 
 def majority(base, rows, key, knob):

@@ -67,10 +67,13 @@ def test_a_refitted_setting_measures_out_of_fold_what_the_table_says(aware, crit
         model = FairKernelClassifier(
             kernel=Exponential(0.3), n_features=40, aware=aware, criterion=criterion, random_state=0
         )
-        many = frontier(model, X, Y, sensitive_features=S, alphas=[0.3, 3.0], max_decision_gap=[None, 0.03, 0.1])
+        grid = {"alphas": [0.3, 3.0], "thresholds": [0.4, 0.5], "max_decision_gap": [None, 0.03, 0.1]}
+        many = frontier(model, X, Y, sensitive_features=S, **grid)
+        assert len(many) == 2 * 2 * (11 + 2) + 1
         for row in np.flatnonzero(np.isfinite(many.table["max_decision_gap"])):
             refitted = many.refit(int(row))
             held_out = refitted.decision_gap_["out_of_fold"]
+            assert refitted.threshold == many.table["threshold"][row]
             assert many.table["disparity"][row] == pytest.approx(held_out.estimate, abs=1e-9)
             assert many.table["disparity_low"][row] == pytest.approx(held_out.low, abs=1e-9)
             assert many.table["disparity_high"][row] == pytest.approx(held_out.high, abs=1e-9)
@@ -195,9 +198,10 @@ def test_the_constant_of_a_regressor_explains_nothing_and_has_no_gap():
     assert best.predict(X).shape == (len(X),)
 
 
-def test_a_regressor_has_no_tolerance_on_decisions():
-    with pytest.raises(ValueError, match="a regressor makes none"):
-        frontier(FairKernelRegressor(), X, Z, sensitive_features=S, max_decision_gap=[0.1])
+@pytest.mark.parametrize("name", ["max_decision_gap", "thresholds"])
+def test_a_regressor_makes_no_decisions(name):
+    with pytest.raises(ValueError, match=f"{name} is about decisions, but a regressor makes none"):
+        frontier(FairKernelRegressor(), X, Z, sensitive_features=S, **{name: [0.1]})
 
 
 # Others -------------------------------------------------------------------------------------------------------------
@@ -242,6 +246,8 @@ def test_others_are_never_the_best_nor_refitted():
         ({"alphas": []}, "alphas must be a sequence"),
         ({"disparity_kept": [0.5, 1.5]}, "disparity_kept must be a sequence of numbers from 0 to 1"),
         ({"max_decision_gap": [2.0]}, "max_decision_gap must be a sequence of numbers from 0 to 1"),
+        ({"thresholds": [-0.1]}, "thresholds must be a sequence of numbers from 0 to 1"),
+        ({"thresholds": [0.5, 1.0]}, "'threshold' parameter .* in the range"),
     ],
 )
 def test_grids_out_of_range_are_refused(options, sentence):

@@ -119,6 +119,26 @@ def test_a_bound_that_binds_nothing_leaves_the_plain_decisions(model):
     assert not loose.rule_.multipliers.any()
 
 
+@pytest.mark.parametrize("threshold", [0.3, 0.7])
+def test_a_threshold_is_where_plain_decisions_turn_and_where_the_rule_starts(threshold, model):
+    plain = fit(gap=None, threshold=threshold)
+    scores = fit(gap=None).decision_function(X) + 0.5
+    np.testing.assert_allclose(plain.decision_function(X), scores - threshold, atol=1e-12)
+    np.testing.assert_array_equal(plain.predict_proba(X)[:, 1] >= threshold, plain.predict(X) == 1)
+    loose = fit(gap=1.0, threshold=threshold, aware=model.aware)
+    np.testing.assert_array_equal(loose.predict(X, **known(loose, S)), plain.predict(X))
+    strict = fit(gap=0.05, threshold=threshold, aware=model.aware)
+    decided = strict.predict(X, **known(strict, S)) == 1
+    assert strict.decision_gap_["out_of_fold"].estimate <= 0.05 + 1e-12
+    np.testing.assert_array_equal(strict.predict_proba(X, **known(strict, S))[:, 1] >= threshold, decided)
+
+
+def test_a_higher_threshold_says_yes_less_often(model):
+    rates = [fit(gap=0.1, threshold=t, aware=model.aware).predict(X, **known(model, S)).mean() for t in (0.3, 0.5, 0.7)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > rates[2]
+
+
 def test_a_smaller_tolerance_moves_no_further_from_parity_out_of_fold():
     for aware in (False, True):
         gaps = [fit(gap=gap, aware=aware).decision_gap_["out_of_fold"].estimate for gap in (0.3, 0.2, 0.1)]
@@ -288,6 +308,14 @@ def test_aware_predictions_read_the_groups_from_the_columns_they_were_learned_fr
     np.testing.assert_array_equal(
         found.predict(frame.drop(columns="group"), sensitive_features=S), found.predict(frame)
     )
+
+
+def test_a_threshold_is_refused_where_there_is_no_single_score():
+    labels = np.digitize(X[:, 0], [0.0, 1.0])
+    with pytest.raises(ValueError, match=r"threshold=0.7 is the threshold of yes-or-no decisions, but y has 3 classes"):
+        fit(y=labels, gap=None, threshold=0.7)
+    with pytest.raises(ValueError, match=r"'threshold' parameter .* must be a float in the range \(0.0, 1.0\). Got 1"):
+        fit(gap=None, threshold=1)
 
 
 def test_blind_decisions_do_not_look_at_groups_that_are_passed():

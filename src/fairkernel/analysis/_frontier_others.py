@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 
 from ..estimators.out_of_fold import FoldMoments
-from ._frontier_rows import ScoreSums, Sums
+from ._frontier_rows import DECISION_SETTING, SCORE_SETTING, ScoreSums, Sums
 
 
 def other_rows(
@@ -49,8 +49,7 @@ def other_rows(
         else:
             measure = ScoreSums(cells, folds.targets[:, 0], rows.weight)
             found = measure.columns(predicted, np.zeros_like(predicted), np.zeros(1))
-        none = np.array([np.nan])
-        setting = {"alpha": none, "disparity_kept": none, **({"max_decision_gap": none} if classifier else {})}
+        setting = dict.fromkeys(DECISION_SETTING if classifier else SCORE_SETTING, np.array([np.nan]))
         parts.append({"model": np.array([name], dtype=object), "aware": np.array([aware]), **setting, **found})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
 

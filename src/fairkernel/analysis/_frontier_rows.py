@@ -1,11 +1,12 @@
 """Rows of a frontier from out-of-fold scores: sums along a line of decisions, or quadratics of a line of scores."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..criteria import Cells
-from ..estimators.decision_rule import THRESHOLD, compared_in, effective_sizes
+from ..estimators.decision_rule import compared_in, effective_sizes
 from ..estimators.out_of_fold import FoldMoments, OutOfFoldScores
 from ..estimators.tuning import ALPHAS
 from ..metrics import parity_noise_floor
@@ -15,6 +16,8 @@ from ..solve.decision import DecisionLine, rates_along
 LEVEL = 0.95
 FLOOR_POINTS = 41  # rates at which the noise floor is computed; it is interpolated between them
 OURS = "fairkernel"
+DECISION_SETTING = ("alpha", "threshold", "disparity_kept", "max_decision_gap")  # columns of the table
+SCORE_SETTING = ("alpha", "disparity_kept")
 
 
 class Sums:
@@ -72,14 +75,14 @@ class Sums:
 
 
 def decision_rows(
-    folds: FoldMoments, alphas: tuple, levels: tuple, rule_levels: tuple, tolerances: Any
+    folds: FoldMoments, alphas: tuple, thresholds: tuple, levels: tuple, rule_levels: tuple, tolerances: Any
 ) -> dict[str, np.ndarray]:
-    """Every penalty × (levels with plain decisions, rule levels × tolerances), and the constant.
+    """Every penalty × threshold × (levels with plain decisions, rule levels × tolerances), and the constant.
 
     Parameters
     ----------
     folds : FoldMoments
-    alphas, levels, rule_levels : tuple of float
+    alphas, thresholds, levels, rule_levels : tuple of float
     tolerances : tuple of float or None, or int
         A number spreads as many tolerances from zero to the gap of the plain decisions.
 
@@ -95,12 +98,11 @@ def decision_rows(
     alike = found.likeness_losses(cells)[0] if searched else None
     settings: list[tuple] = []
     totals: list[np.ndarray] = []
-    for j, alpha in enumerate(alphas):
-        plain = np.asarray(levels)
-        u, v = found.parity[:, 0, j, 0] - THRESHOLD, found.parity[:, 0, j, 0] - found.plain[:, 0, j, 0]
+    for (j, alpha), threshold in product(enumerate(alphas), thresholds):
+        u, v = found.parity[:, 0, j, 0] - threshold, found.parity[:, 0, j, 0] - found.plain[:, 0, j, 0]
         if isinstance(tolerances, int) or None in tolerances:
-            totals.append(rates_along(u, v, sums.weights, plain))
-            settings += [(False, alpha, level, np.nan) for level in levels]
+            totals.append(rates_along(u, v, sums.weights, np.asarray(levels)))
+            settings += [(False, alpha, threshold, level, np.nan) for level in levels]
         if tolerances == (None,):
             continue
         for level in rule_levels:
@@ -109,17 +111,14 @@ def decision_rows(
             )
             asked = _spread(tolerances, line) if isinstance(tolerances, int) else list(filter(_is_number, tolerances))
             totals.append(line.rates[[line.within(tolerance)[0] for tolerance in asked]])
-            settings += [(model.aware, alpha, level, tolerance) for tolerance in asked]
+            settings += [(model.aware, alpha, threshold, level, tolerance) for tolerance in asked]
     constant = (truth @ rows.weight >= rows.weight.sum() / 2) * sums.weights.sum(axis=0)
     constant[: sums.compared.n_cells] = constant[-1] = np.round(constant[-1])  # its rates are 0 or 1, not nearly so
     names = np.array([OURS] * len(settings) + ["constant"], dtype=object)
-    aware, alpha, kept, gap = (np.array(column) for column in zip(*settings, (False, *[np.nan] * 3), strict=True))
+    columns = zip(*settings, (False, *[np.nan] * 4), strict=True)
     return {
         "model": names,
-        "aware": aware,
-        "alpha": alpha,
-        "disparity_kept": kept,
-        "max_decision_gap": gap,
+        **{name: np.array(column) for name, column in zip(("aware", *DECISION_SETTING), columns, strict=True)},
         **sums.columns(np.vstack([*totals, constant])),
     }
 
@@ -164,13 +163,11 @@ def score_rows(folds: FoldMoments, alphas: tuple, levels: tuple) -> dict[str, np
     ]
     mean = np.full(len(rows.weight), np.average(folds.targets[:, 0], weights=rows.weight))
     parts.append(measure.columns(mean, np.zeros_like(mean), np.zeros(1)))
-    settings = [(alpha, level) for alpha in alphas for level in levels] + [(np.nan, np.nan)]
-    alpha, kept = (np.array(column) for column in zip(*settings, strict=True))
+    settings = [*product(alphas, levels), (np.nan, np.nan)]
     return {
         "model": np.array([OURS] * (len(settings) - 1) + ["constant"], dtype=object),
         "aware": np.zeros(len(settings), dtype=bool),
-        "alpha": alpha,
-        "disparity_kept": kept,
+        **{name: np.array(column) for name, column in zip(SCORE_SETTING, zip(*settings, strict=True), strict=True)},
         **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
     }
 

@@ -22,10 +22,10 @@ class Frontier:
     ----------
     table : dict of str to ndarray
         Columns of equal length. The setting: "model", "aware" (whether decisions are made with the groups known),
-        "alpha", "disparity_kept", "max_decision_gap" (NaN: plain threshold). Out of fold, with 95% bounds "…_low" and
-        "…_high": "disparity" (largest gap of the criterion's rates; of mean scores for a regressor), "error" for
-        classes, "r2" and "rmse" for numbers; "positive_rate" and "noise_floor", the disparity that chance shows under
-        exact parity.
+        "alpha", "threshold", "disparity_kept", "max_decision_gap" (NaN: plain decisions). Out of fold, with 95% bounds
+        "…_low" and "…_high": "disparity" (largest gap of the criterion's rates; of mean scores for a regressor),
+        "error" for classes, "r2" and "rmse" for numbers; "positive_rate" and "noise_floor", the disparity that chance
+        shows under exact parity.
     task : {"classification", "regression"}
     estimator : FairKernelClassifier or FairKernelRegressor
         As it was passed.
@@ -104,6 +104,7 @@ class Frontier:
         if self.task == "classification":
             gap = float(self.table["max_decision_gap"][row])
             options |= {"max_decision_gap": None if np.isnan(gap) else gap, "aware": bool(self.table["aware"][row])}
+            options["threshold"] = float(self.table["threshold"][row])
         X, y, given = self.data
         return clone(self.estimator).set_params(**setting, **options).fit(X, y, **given)
 
@@ -144,8 +145,8 @@ class Frontier:
     def _to_show(self, n_rows: int) -> dict[str, Any]:
         """Plain values for the page and the plot: every point, and the worthwhile settings as cells."""
         worth, score = self.pareto(), "error" if self.task == "classification" else "r2"
-        names = ["model", "aware", "alpha", "disparity_kept", "max_decision_gap", score, "disparity"]
-        names += ["positive_rate", "noise_floor"] if self.task == "classification" else []
+        names = ["model", "aware", "alpha", "threshold", "disparity_kept", "max_decision_gap", score, "disparity"]
+        names += ["positive_rate", "noise_floor"]
         names = [name for name in names if name in self.table]
         taken = np.unique(np.linspace(0, len(worth) - 1, min(n_rows, len(worth))).round().astype(int))
         constant = self._rows(np.flatnonzero(self.table["model"] == "constant"))

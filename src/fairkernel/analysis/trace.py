@@ -28,6 +28,7 @@ def frontier(
     alphas: Sequence[float] | None = None,
     disparity_kept: Sequence[float] | None = None,
     max_decision_gap: Sequence[float | None] | None = None,
+    thresholds: Sequence[float] | None = None,
     others: Sequence[Any] = (),
 ) -> Frontier:
     """Error against disparity of every setting, out of fold, from one factorisation per fold.
@@ -54,6 +55,9 @@ def frontier(
     max_decision_gap : sequence of float or None, optional
         Tolerances on the gap of decisions, classifiers only; None stands for the plain threshold. By default None and
         40 values from 0 to the gap of the plain decisions. An empty sequence is the same as (None,).
+    thresholds : sequence of float, optional
+        Thresholds of the scores, classifiers only; by default the estimator's. Higher ones say yes less often, which
+        leaves less room for a disparity.
     others : sequence of estimator or of (name, estimator)
         Any scikit-learn classifiers (regressors), fitted on the same folds for comparison, a row each. Those whose
         ``fit`` or ``predict`` takes ``sensitive_features`` are given them.
@@ -84,7 +88,9 @@ def frontier(
             "estimators go into others=[...]."
         )
     classifier = is_classifier(estimator)
-    tolerances = _tolerances(max_decision_gap, classifier)
+    if not classifier:
+        _refuse_decisions(max_decision_gap=max_decision_gap, thresholds=thresholds)
+    tolerances = _tolerances(max_decision_gap) if classifier else (None,)
     wanted: dict[str, Any] = {"max_decision_gap": 1.0} if classifier and tolerances != (None,) else {}
     if classifier and not wanted:
         wanted = {"max_decision_gap": None, "aware": False}
@@ -95,7 +101,10 @@ def frontier(
     levels = _checked("disparity_kept", LEVELS if disparity_kept is None else disparity_kept, 0.0, 1.0)
     if classifier:
         rule_levels = (1.0,) if disparity_kept is None else levels
-        table = decision_rows(folds, penalties, levels, rule_levels, tolerances)
+        thresholds = _checked("thresholds", [estimator.threshold] if thresholds is None else thresholds, 0.0, 1.0)
+        for threshold in (thresholds[0], thresholds[-1]):  # the ends are left out, as the estimator says
+            clone(estimator).set_params(threshold=threshold)._validate_params()
+        table = decision_rows(folds, penalties, thresholds, levels, rule_levels, tolerances)
     else:
         table = score_rows(folds, penalties, levels)
     if others:
@@ -104,12 +113,13 @@ def frontier(
     return Frontier(table, "classification" if classifier else "regression", estimator, folds.model, (X, y, given))
 
 
-def _tolerances(max_decision_gap: Sequence[float | None] | None, classifier: bool) -> Any:
+def _refuse_decisions(**given: Any) -> None:
+    for name in (name for name, value in given.items() if value is not None):
+        raise ValueError(f"{name} is about decisions, but a regressor makes none; leave it out.")
+
+
+def _tolerances(max_decision_gap: Sequence[float | None] | None) -> Any:
     """The tolerances, (None,) where there are none, or how many are to be spread over the plain gap."""
-    if not classifier:
-        if max_decision_gap is not None:
-            raise ValueError("max_decision_gap bounds the gap of decisions, but a regressor makes none; leave it out.")
-        return (None,)
     if max_decision_gap is None:
         return TOLERANCES
     given = tuple(max_decision_gap) or (None,)

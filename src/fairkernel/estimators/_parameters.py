@@ -35,6 +35,7 @@ RIDGE: dict[str, list] = {
 DECISION: dict[str, list] = {
     "max_decision_gap": [None, Interval(Real, 0, 1, closed="both")],
     "aware": ["boolean"],
+    "threshold": [Interval(Real, 0, 1, closed="neither")],
 }
 
 

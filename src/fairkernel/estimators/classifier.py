@@ -14,15 +14,17 @@ from ..sensitive import Sensitive
 from ..validation import check_weight
 from ._parameters import DECISION, RIDGE, SHARED
 from ._ridge import FairKernelRidge
-from .decision_rule import THRESHOLD, DecisionRule, choose_rule, decision_gap
+from .decision_rule import DecisionRule, choose_rule, decision_gap
 from .out_of_fold import FoldMoments
 from .tuning import ALPHAS, BUDGET
+
+PLAIN = {"max_decision_gap": None, "threshold": 0.5}  # decisions as they come with any number of classes
 
 
 class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     """Kernel ridge classifier whose mean scores keep a chosen share of the groups' disparity.
 
-    Regression on 0/1 labels and a threshold of 0.5, as in the paper; with more than two classes one score per class
+    Regression on 0/1 labels and a threshold, 0.5 as in the paper; with more than two classes one score per class
     and the largest wins. Parity of mean SCORES is not parity of decisions: read ``fairness_report`` on new rows.
 
     Parameters
@@ -35,8 +37,11 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         ρ in [0, 1]: 0 gives every group the same mean score on the training rows, 1 is plain kernel ridge.
     max_decision_gap : float, default=None
         Largest gap of DECISIONS, between 0 and 1: the criterion's rates (positive rates for parity) differ by no more
-        than this out of fold. None is the plain threshold of 0.5. The rule starts from the scores of
+        than this out of fold. None is the plain threshold. The rule starts from the scores of
         ``disparity_kept``; 1 leaves them unconstrained, which usually costs least.
+    threshold : float, default=0.5
+        Score from which on a plain decision is positive, between 0 and 1; two classes only. Where a wrong positive
+        costs as much as c wrong negatives it is c / (1 + c).
     aware : bool, default=False
         With ``max_decision_gap``: whether the groups are known when decisions are made. True gives every group its own
         threshold and needs ``predict(X, sensitive_features=s)``; False shifts each score by how group-like the row
@@ -96,6 +101,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         disparity_kept: float = 0.0,
         max_decision_gap: float | None = None,
         aware: bool = False,
+        threshold: float = 0.5,
         tuning_budget: float = BUDGET,
         kernel: Any = "rbf",
         gamma: float | None = None,
@@ -134,6 +140,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         )
         self.max_decision_gap = max_decision_gap
         self.aware = aware
+        self.threshold = threshold
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -158,6 +165,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         rows = self._training_rows(X, y, sensitive_features, sample_weight)
         self.classes_ = rows.classes
         self.rule_: DecisionRule | None = None
+        self._refuse_undecidable(rows)
         phi = self._learn_features(rows)
         if self.max_decision_gap is None:
             self._fit_scores(rows, self._learn_moments(rows, phi))
@@ -170,7 +178,6 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     def _fit_decisions(self, folds: FoldMoments, tolerance: float) -> None:
         """Choose the rule on out-of-fold scores, then score all rows."""
         rows, cells = folds.rows, self._cells(folds.rows)
-        self._refuse_undecidable(rows)
         found = folds.scores(self, [self.n_components], [self.alpha_, *ALPHAS], likeness=self._needs_likeness)
         at = 0
         if self.chosen_ is not None:  # tuned: the penalty is chosen once more, on the features the scores are made of
@@ -185,7 +192,9 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
             self.likeness_alpha_, likeness = found.alphas[alike], found.likeness[:, 0, alike]
         a = self._fit_scores(rows, folds.total, attributes=self._needs_likeness)
         truth = rows.y == 1
-        self.rule_ = rule = choose_rule(held_out, likeness, cells, truth, rows.weight, tolerance)
+        self.rule_ = rule = choose_rule(
+            held_out, likeness, cells, truth, rows.weight, threshold=self.threshold, tolerance=tolerance
+        )
         margins = {"out_of_fold": rule.margin(held_out, likeness)}
         scores, alike = (folds.phi @ a[:, :1] + self.intercept_)[:, 0], folds.phi @ a[:, 1:]
         if self.aware:
@@ -199,11 +208,12 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         return self.max_decision_gap is not None and not self.aware
 
     def _refuse_undecidable(self, rows: TrainingRows) -> None:
-        if len(rows.classes) > 2:
-            raise ValueError(
-                f"max_decision_gap={self.max_decision_gap!r} bounds the gap of yes-or-no decisions, but y has "
-                f"{len(rows.classes)} classes. Fit one class against the rest, or leave max_decision_gap=None."
-            )
+        for name, what in (("max_decision_gap", "bounds the gap"), ("threshold", "is the threshold")):
+            if len(rows.classes) > 2 and getattr(self, name) != PLAIN[name]:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} {what} of yes-or-no decisions, but y has {len(rows.classes)} "
+                    f"classes. Fit one class against the rest, or leave {name}={PLAIN[name]!r}."
+                )
         if self.aware and rows.sensitive.numeric_names:
             raise ValueError(
                 f"aware=True gives every group its own threshold, but {rows.sensitive.numeric_names[0]!r} is "
@@ -223,7 +233,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         """What two-class decisions compare with zero."""
         check_is_fitted(self)
         if self.rule_ is None:
-            return self._scores(X)[:, 0] - THRESHOLD
+            return self._scores(X)[:, 0] - self.threshold
         checked = self._check_new_rows(X)
         if not self.aware:
             found = self._evaluate(checked, np.hstack([self.coef_, self.likeness_coef_]))
@@ -297,8 +307,9 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Probabilities that agree with ``predict``: calibrated out of fold where there is a decision rule.
 
-        With ``max_decision_gap`` they are the share of positives at each margin, monotone, and at least one half
-        exactly where the decision is positive. Without it they are scores clipped to [0, 1], not calibrated.
+        With ``max_decision_gap`` they are the share of positives at each margin, monotone. Without it they are scores
+        clipped to [0, 1], not calibrated. Of two classes the second has at least ``threshold`` exactly where the
+        decision is positive.
 
         Parameters
         ----------

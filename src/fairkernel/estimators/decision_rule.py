@@ -11,16 +11,17 @@ from ..metrics import Interval, parity_noise_floor
 from ..metrics.uncertainty import largest_gap_interval
 from ..solve.decision import Compared, DecisionLine
 
-THRESHOLD = 0.5
 LEVEL = 0.95  # of the intervals that are stored
 
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """1[f(x) − 0.5 − contrasts(likeness(x)) · multipliers ≥ 0], with probabilities that agree with it.
+    """1[f(x) − t − contrasts(likeness(x)) · multipliers ≥ 0], with probabilities that agree with it.
 
     Parameters
     ----------
+    threshold : float
+        t.
     multipliers : ndarray of shape (differences,)
         c θ of ``fairkernel.solve.decision``.
     compared : Compared
@@ -28,6 +29,7 @@ class DecisionRule:
         Knots of the calibration: share of positives by margin, monotone.
     """
 
+    threshold: float
     multipliers: np.ndarray
     compared: Compared
     margins: np.ndarray
@@ -45,10 +47,10 @@ class DecisionRule:
         -------
         ndarray of shape (n,)
         """
-        return scores - THRESHOLD - self.compared.contrasts(likeness) @ self.multipliers
+        return scores - self.threshold - self.compared.contrasts(likeness) @ self.multipliers
 
     def probability(self, margin: np.ndarray) -> np.ndarray:
-        """Calibrated probability of the positive class, at least one half exactly where the decision is positive.
+        """Calibrated probability of the positive class, at least the threshold exactly where the decision is positive.
 
         Parameters
         ----------
@@ -59,12 +61,19 @@ class DecisionRule:
         ndarray of shape (n,)
         """
         calibrated = np.interp(margin, self.margins, self.probabilities)
-        above, below = np.nextafter(0.5, 1.0), np.nextafter(0.5, 0.0)
+        above, below = np.nextafter(self.threshold, [1.0, 0.0])
         return np.where(margin >= 0, np.maximum(calibrated, above), np.minimum(calibrated, below))
 
 
 def choose_rule(
-    scores: np.ndarray, likeness: np.ndarray, cells: Cells, truth: np.ndarray, weight: np.ndarray, tolerance: float
+    scores: np.ndarray,
+    likeness: np.ndarray,
+    cells: Cells,
+    truth: np.ndarray,
+    weight: np.ndarray,
+    *,
+    threshold: float,
+    tolerance: float,
 ) -> DecisionRule:
     """The rule nearest to the plain decisions whose out-of-fold gap is within the tolerance.
 
@@ -77,6 +86,8 @@ def choose_rule(
     cells : Cells
     truth : ndarray of bool, shape (n,)
     weight : ndarray of shape (n,)
+    threshold : float
+        Of the plain decisions.
     tolerance : float
 
     Returns
@@ -84,7 +95,7 @@ def choose_rule(
     DecisionRule
     """
     compared, W = compared_in(cells), cells.rate_weights(weight)
-    line = DecisionLine.of(scores - THRESHOLD, likeness, W, compared)
+    line = DecisionLine.of(scores - threshold, likeness, W, compared)
     at, reached = line.within(tolerance)
     if not reached:
         warn(
@@ -95,9 +106,9 @@ def choose_rule(
         )
     warn_below_floor(tolerance, line.rates[at], cells, weight)
     multipliers = line.levels[at] * line.theta
-    margin = scores - THRESHOLD - compared.contrasts(likeness) @ multipliers
+    margin = scores - threshold - compared.contrasts(likeness) @ multipliers
     calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
-    return DecisionRule(multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
+    return DecisionRule(threshold, multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
 
 
 def compared_in(cells: Cells) -> Compared:
