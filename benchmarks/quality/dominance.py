@@ -4,12 +4,13 @@
 
 One rule for all cells, on training rows only. ``frontier`` with ``kernel="auto"`` and the groups known when decisions
 are made (s is among the inputs, as in the paper) gives settings with their out-of-fold error, gap g and positive rate
-p. On a test set with groups of n_0 and n_1 rows such a setting is expected to show
+p. The gap among all people is g give or take the sampling of the training rows, the gap on test rows that give or take
+the sampling of the test rows, so that with groups of n_0 and n_1 test rows and m_0 and m_1 training rows
 
-    E|N(g, σ²)|,   σ² = p(1 − p)(1/n_0 + 1/n_1),
+    E|N(g, σ²)|,   σ² = p(1 − p)(1/n_0 + 1/n_1 + 1/m_0 + 1/m_1),
 
-sampling alone included. For a cell (SD, error) the setting of least out-of-fold error is taken among those whose
-expected SD is at most ``SHARE`` times the cell's; it is fitted on the training rows and measured on the test rows.
+is expected. For a cell (SD, error) the setting of least out-of-fold error is taken among those whose expected SD is at
+most ``SHARE`` times the cell's; it is fitted on the training rows and measured on the test rows.
 Crime is without its leak. ``--rerun`` is the results file of ``fairkernel reproduce`` on the same shuffles: the
 rivals as we ran them. Cells: the fifteen published ones, and the fifteen re-runs' means.
 """
@@ -33,7 +34,7 @@ from fairkernel.experiments.spec import TABLES
 from fairkernel.metrics import mean_over_splits
 
 METHODS = ("FKR-F2E", "FKRR", "FLR", "FRR", "FPCA")
-SHARE = 0.9
+SHARE = 0.95  # a setting chosen for its error flatters itself in the other column a little
 ALPHAS = np.logspace(-1.5, 4.5, 13).tolist()
 THRESHOLDS = np.linspace(0.5, 0.98, 13).tolist()
 TOLERANCES = [None, 0.0, 0.001, 0.002, 0.003, 0.005, 0.007, *np.linspace(0.01, 0.4, 40).tolist()]
@@ -41,7 +42,7 @@ GRID = {"alphas": ALPHAS, "thresholds": THRESHOLDS, "max_decision_gap": TOLERANC
 
 
 def expected_sd(gap, rate, sizes):
-    """Mean of |N(gap, σ²)| where σ² is the variance of a difference of shares in groups of these sizes."""
+    """Mean of |N(gap, σ²)| where σ² is the variance of differences of shares in groups of these sizes."""
     sigma = np.sqrt(np.maximum(rate * (1 - rate), 0.0) * np.sum(1.0 / np.asarray(sizes)))
     safe = np.where(sigma > 0, sigma, 1.0)
     folded = sigma * np.sqrt(2 / np.pi) * np.exp(-((gap / safe) ** 2) / 2) + gap * (1 - 2 * norm.cdf(-gap / safe))
@@ -79,7 +80,8 @@ def run_trial(name, shuffle, cells):
         found = frontier(model, rows.X, rows.y, **GRID, **known)
         table = found.table
         ours = np.isfinite(table["alpha"])
-        expected = expected_sd(table["disparity"], table["positive_rate"], np.bincount(rows.s_test))
+        sizes = [*np.bincount(rows.s_test), *np.bincount(rows.s)]
+        expected = expected_sd(table["disparity"], table["positive_rate"], sizes)
         measured, lines = {}, []
         for (kind, of, method), (sd, _) in cells.items():
             if of != name:

@@ -18,7 +18,6 @@ from functools import lru_cache
 
 import numpy as np
 from outcomes import Lines, read_lines, timed
-from regression_rival import number_figures
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedShuffleSplit
 from tables import NUMERIC, SPLITS, TEST_SHARE, preparation, read_split
@@ -28,7 +27,7 @@ from fairkernel.datasets import load_wages
 from fairkernel.estimators.out_of_fold import FoldMoments
 from fairkernel.exceptions import ContinuousSensitiveWarning, SensitiveColumnWarning
 from fairkernel.experiments.context import Rows
-from fairkernel.metrics import distribution_disparity
+from fairkernel.metrics import distribution_disparity, mean_disparity
 
 CONTINUOUS = "wages_by_education"
 TWELVE_YEARS = (12, 13)
@@ -51,7 +50,7 @@ def main(arguments=None):
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--out")
     what.add_argument("--table", nargs="+", metavar="FILE")
-    parser.add_argument("--splits", type=int, default=len(SPLITS))
+    parser.add_argument("--splits", type=int, default=10)
     options = parser.parse_args(arguments)
     if options.table:
         sys.stdout.write(summary(read_lines(*options.table)))
@@ -130,6 +129,13 @@ def tuned(name, split, with_s):
         return max(found, key=lambda each: each[0])[1]
 
     return timed(search)
+
+
+def number_figures(predicted, y, groups):
+    """R², and how far apart the groups' predictions are."""
+    apart = distribution_disparity(None, predicted, sensitive_features=groups)
+    gap = mean_disparity(None, predicted, sensitive_features=groups)
+    return {"r2": float(r2_score(y, predicted)), "ks": float(apart.ks), "w1": float(apart.w1), "mean_gap": float(gap)}
 
 
 def dealt_at_random(predicted, groups, seed, times=50):
