@@ -33,7 +33,7 @@ def main() -> None:
 
     found = frontier(FairKernelClassifier(kernel="auto", random_state=0), Z, y, sensitive_features=s)
     print(found, end="\n\n")
-    print("kernel:", found.model.chosen_, end="\n\n")
+    print("kernel:", found.models[0].chosen_, end="\n\n")
     found.plot().savefig("loans.png")
 
     model = found.best(max_disparity=BOUND)

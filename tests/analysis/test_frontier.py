@@ -13,7 +13,7 @@ from fairkernel import FairKernelClassifier, FairKernelRegressor, frontier
 from fairkernel.baselines import MeanMatchedRidge
 from fairkernel.datasets import make_two_groups
 from fairkernel.exceptions import DecisionGapWarning
-from fairkernel.kernels import Exponential
+from fairkernel.kernels import Exponential, Linear
 from fairkernel.metrics import error_rate, interval, mean_disparity, parity_noise_floor, statistical_disparity
 
 DATA = make_two_groups(300, random_state=0)
@@ -290,8 +290,29 @@ def test_with_kernel_auto_the_kernel_is_tuned_once_and_kept():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DecisionGapWarning)
         best = many.best(0.2)
-    assert best.kernel == many.model.kernel_
-    assert len(many.model.chosen_.tried) == len(many.model.chosen_for_groups_.tried) == 2
+    (model,) = many.models
+    assert best.kernel == model.kernel_
+    assert len(model.chosen_.tried) == len(model.chosen_for_groups_.tried) == 2
+
+
+def test_several_kernels_are_their_frontiers_put_together():
+    kernels = ["linear", Exponential(0.3)]
+    grid = {"sensitive_features": S, "alphas": [0.3, 3.0], "max_decision_gap": [0.1]}
+    both = frontier(FairKernelClassifier(n_features=40, random_state=0), X, Y, kernels=kernels, **grid)
+    assert both.table["kernel"].tolist() == [0, 0, 1, 1, -1]
+    assert both.kernels == (Linear(), Exponential(0.3))
+    for number, kernel in enumerate(kernels):
+        alone = frontier(FairKernelClassifier(kernel=kernel, n_features=40, random_state=0), X, Y, **grid)
+        for name in ("error", "disparity", "positive_rate", "alpha"):
+            np.testing.assert_array_equal(both.table[name][both.table["kernel"] == number], alone.table[name][:2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecisionGapWarning)
+        assert both.refit(3).kernel == Exponential(0.3)
+        assert both.refit(0).kernel == Linear()
+    assert "kernel" in repr(both)
+    for wrong in ("linear", []):
+        with pytest.raises(ValueError, match="kernels must be a sequence of kernels, at least one"):
+            frontier(exact_classifier(), X, Y, sensitive_features=S, kernels=wrong)
 
 
 # What is shown -------------------------------------------------------------------------------------------------------

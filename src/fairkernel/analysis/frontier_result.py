@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..estimators._ridge import FairKernelRidge
+from ..kernels import Kernel
 from ..report.frontier_plot import frontier_figure
 from ..report.html import render_frontier
 from ._tables import to_pandas
@@ -21,16 +22,16 @@ class Frontier:
     Parameters
     ----------
     table : dict of str to ndarray
-        Columns of equal length. The setting: "model", "aware" (whether decisions are made with the groups known),
-        "alpha", "threshold", "disparity_kept", "max_decision_gap" (NaN: plain decisions). Out of fold, with 95% bounds
-        "…_low" and "…_high": "disparity" (largest gap of the criterion's rates; of mean scores for a regressor),
-        "error" for classes, "r2" and "rmse" for numbers; "positive_rate" and "noise_floor", the disparity that chance
-        shows under exact parity.
+        Columns of equal length. The setting: "model", "kernel" (its place in ``kernels``; −1: none), "aware" (whether
+        decisions are made with the groups known), "alpha", "threshold", "disparity_kept", "max_decision_gap" (NaN:
+        plain decisions). Out of fold, with 95% bounds "…_low" and "…_high": "disparity" (largest gap of the
+        criterion's rates; of mean scores for a regressor), "error" for classes, "r2" and "rmse" for numbers;
+        "positive_rate" and "noise_floor", the disparity that chance shows under exact parity.
     task : {"classification", "regression"}
     estimator : FairKernelClassifier or FairKernelRegressor
         As it was passed.
-    model : FairKernelClassifier or FairKernelRegressor
-        A clone of it with the feature map all settings share.
+    models : tuple of FairKernelClassifier or FairKernelRegressor
+        A clone of it for every kernel, with the feature map that all settings of the kernel share.
     data : tuple
         X, y and fit's keyword arguments.
     """
@@ -38,11 +39,16 @@ class Frontier:
     table: dict[str, np.ndarray]
     task: str
     estimator: FairKernelRidge
-    model: FairKernelRidge
+    models: tuple[FairKernelRidge, ...]
     data: tuple[Any, Any, dict]
 
     def __len__(self) -> int:
         return len(self.table["model"])
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels, tuned and with numbers for all of their parameters."""
+        return tuple(model.kernel_ for model in self.models)
 
     @property
     def loss(self) -> np.ndarray:
@@ -100,7 +106,8 @@ class Frontier:
         setting = {name: float(self.table[name][row]) for name in ("alpha", "disparity_kept")}
         if not np.isfinite(setting["alpha"]):
             raise ValueError(f"row {row} is {self.table['model'][row]!r}, which is no setting of the estimator.")
-        options: dict[str, Any] = {"kernel": self.model.kernel_, "n_features": self.model._asked_features}
+        shared = self.models[int(self.table["kernel"][row])]
+        options: dict[str, Any] = {"kernel": shared.kernel_, "n_features": shared._asked_features}
         if self.task == "classification":
             gap = float(self.table["max_decision_gap"][row])
             options |= {"max_decision_gap": None if np.isnan(gap) else gap, "aware": bool(self.table["aware"][row])}
@@ -148,6 +155,8 @@ class Frontier:
         names = ["model", "aware", "alpha", "threshold", "disparity_kept", "max_decision_gap", score, "disparity"]
         names += ["positive_rate", "noise_floor"]
         names = [name for name in names if name in self.table]
+        if len(self.models) > 1:
+            names.insert(1, "kernel")
         taken = np.unique(np.linspace(0, len(worth) - 1, min(n_rows, len(worth))).round().astype(int))
         constant = self._rows(np.flatnonzero(self.table["model"] == "constant"))
         rows = [(worth, int(i)) for i in taken] + ([] if "constant" in worth.table["model"] else [(constant, 0)])
@@ -178,6 +187,8 @@ def _text(table: dict[str, np.ndarray], name: str, row: int) -> str:
         return value
     if name == "aware":
         return "aware" if value else "blind"
+    if name == "kernel":
+        return str(value) if value >= 0 else ""
     if np.isnan(value):
         return ""
     if f"{name}_low" in table:

@@ -9,10 +9,11 @@ from sklearn.base import clone, is_classifier
 from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
 from ._frontier_others import other_rows
-from ._frontier_rows import decision_rows, score_rows
+from ._frontier_rows import OURS, decision_rows, score_rows
 from .frontier_result import Frontier
 
 LEVELS = tuple(np.linspace(0.0, 1.0, 11).tolist())
+NONE = -1  # the kernel of rows that have none
 TOLERANCES = 40  # from none to the gap of the plain decisions
 AROUND = (0.1, 0.3, 1.0, 3.0, 10.0)  # times the estimator's own penalty
 
@@ -29,6 +30,7 @@ def frontier(
     disparity_kept: Sequence[float] | None = None,
     max_decision_gap: Sequence[float | None] | None = None,
     thresholds: Sequence[float] | None = None,
+    kernels: Sequence[Any] | None = None,
     others: Sequence[Any] = (),
 ) -> Frontier:
     """Error against disparity of every setting, out of fold, from one factorisation per fold.
@@ -58,6 +60,9 @@ def frontier(
     thresholds : sequence of float, optional
         Thresholds of the scores, classifiers only; by default the estimator's. Higher ones say yes less often, which
         leaves less room for a disparity.
+    kernels : sequence, optional
+        Kernels to trace, each named or given as ``kernel`` of the estimator is; by default the estimator's. A column
+        of the table numbers them.
     others : sequence of estimator or of (name, estimator)
         Any scikit-learn classifiers (regressors), fitted on the same folds for comparison, a row each. Those whose
         ``fit`` or ``predict`` takes ``sensitive_features`` are given them.
@@ -95,27 +100,46 @@ def frontier(
     if classifier and not wanted:
         wanted = {"max_decision_gap": None, "aware": False}
     given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    folds = FoldMoments.of(clone(estimator).set_params(**wanted), X, y, cv=cv, **given)
-    _refuse_unclear(folds, classifier)
-    penalties = _penalties(alphas, folds.model)
     levels = _checked("disparity_kept", LEVELS if disparity_kept is None else disparity_kept, 0.0, 1.0)
-    if classifier:
-        rule_levels = (1.0,) if disparity_kept is None else levels
-        thresholds = _checked("thresholds", [estimator.threshold] if thresholds is None else thresholds, 0.0, 1.0)
-        for threshold in (thresholds[0], thresholds[-1]):  # the ends are left out, as the estimator says
-            clone(estimator).set_params(threshold=threshold)._validate_params()
-        table = decision_rows(folds, penalties, thresholds, levels, rule_levels, tolerances)
-    else:
-        table = score_rows(folds, penalties, levels)
+    tables: list[dict[str, np.ndarray]] = []
+    models: list[FairKernelRidge] = []
+    for kernel in [estimator.kernel] if kernels is None else _some(kernels):
+        folds = FoldMoments.of(clone(estimator).set_params(kernel=kernel, **wanted), X, y, cv=cv, **given)
+        _refuse_unclear(folds, classifier)
+        penalties = _penalties(alphas, folds.model)
+        if classifier:
+            rule_levels = (1.0,) if disparity_kept is None else levels
+            table = decision_rows(folds, penalties, _thresholds(thresholds, estimator), levels, rule_levels, tolerances)
+        else:
+            table = score_rows(folds, penalties, levels)
+        tables.append({"kernel": np.where(table["model"] == OURS, len(models), NONE), **table})
+        models.append(folds.model)
+    # The constant's row, which comes last, is that of the last kernel.
+    parts = [{name: column[:-1] for name, column in table.items()} for table in tables[:-1]] + tables[-1:]
     if others:
         compared = other_rows(others, X, y, sensitive_features, sample_weight, folds)
-        table = {name: np.concatenate([column, compared[name]]) for name, column in table.items()}
-    return Frontier(table, "classification" if classifier else "regression", estimator, folds.model, (X, y, given))
+        parts.append({"kernel": np.full(len(compared["model"]), NONE), **compared})
+    table = {name: np.concatenate([part[name] for part in parts]) for name in ("model", *parts[0])}
+    task = "classification" if classifier else "regression"
+    return Frontier(table, task, estimator, tuple(models), (X, y, given))
 
 
 def _refuse_decisions(**given: Any) -> None:
     for name in (name for name, value in given.items() if value is not None):
         raise ValueError(f"{name} is about decisions, but a regressor makes none; leave it out.")
+
+
+def _some(kernels: Sequence[Any]) -> list:
+    if isinstance(kernels, str) or not len(found := list(kernels)):
+        raise ValueError(f"kernels must be a sequence of kernels, at least one; got {kernels!r}.")
+    return found
+
+
+def _thresholds(thresholds: Sequence[float] | None, estimator: FairKernelRidge) -> tuple[float, ...]:
+    found = _checked("thresholds", [estimator.threshold] if thresholds is None else thresholds, 0.0, 1.0)
+    for threshold in (found[0], found[-1]):  # the ends are left out, as the estimator says
+        clone(estimator).set_params(threshold=threshold)._validate_params()
+    return found
 
 
 def _tolerances(max_decision_gap: Sequence[float | None] | None) -> Any:
