@@ -326,3 +326,31 @@ def test_blind_decisions_do_not_look_at_groups_that_are_passed():
 def test_the_sensitive_attribute_among_the_inputs_is_said():
     with pytest.warns(SensitiveColumnWarning):
         fit(np.column_stack([X, S == "b"]), aware=True)
+
+
+# How far the measured gap can be trusted -----------------------------------------------------------------------
+
+
+def people(n, seed):
+    """Rows of a population that can be drawn from without end."""
+    rng = np.random.default_rng(seed)
+    s = np.where(rng.random(n) < 0.35, "b", "a")
+    x = rng.normal(size=(n, 3)) + 0.7 * (s == "b")[:, None]
+    return x, (x[:, 0] + 0.5 * x[:, 1] + 0.7 * rng.normal(size=n) > 0.6).astype(int), s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("criterion", ["parity", "opportunity"])
+@pytest.mark.parametrize("gap", [0.1, 0.2])
+def test_intervals_of_held_out_gaps_cover_the_gap_of_the_population(gap, criterion, aware):
+    x, y, s = people(1500, 1)
+    model = fit(x, y, s, gap=gap, criterion=criterion, aware=aware)
+    x, y, s = people(400_000, 2)
+    truth = model.measure_decision_gap(x, y, sensitive_features=s).estimate
+    rng, covered = np.random.default_rng(3), []
+    for _ in range(1000):
+        some = rng.choice(len(x), 1000)
+        found = model.measure_decision_gap(x[some], y[some], sensitive_features=s[some])
+        covered.append(found.low <= truth <= found.high)
+    assert 0.93 <= np.mean(covered) <= 0.97
