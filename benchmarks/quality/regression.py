@@ -20,13 +20,12 @@ import numpy as np
 from outcomes import Lines, read_lines, timed
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedShuffleSplit
-from tables import NUMERIC, SPLITS, TEST_SHARE, preparation, read_split
+from tables import NUMERIC, SPLITS, TEST_SHARE, prepared, read_split
 
 from fairkernel import FairKernelRegressor
 from fairkernel.datasets import load_wages
 from fairkernel.estimators.out_of_fold import FoldMoments
 from fairkernel.exceptions import ContinuousSensitiveWarning, SensitiveColumnWarning
-from fairkernel.experiments.context import Rows
 from fairkernel.metrics import distribution_disparity, mean_disparity
 
 CONTINUOUS = "wages_by_education"
@@ -102,10 +101,7 @@ def numeric_split(name, split, with_s):
     splitter = StratifiedShuffleSplit(1, test_size=TEST_SHARE, random_state=split)
     train, test = next(splitter.split(groups, groups))
     X = wages.data if with_s else wages.data.drop(columns="educ")
-    prepare = preparation().fit(X.iloc[train])
-    rows = Rows(
-        prepare.transform(X.iloc[train]), y[train], years[train], prepare.transform(X.iloc[test]), y[test], years[test]
-    )
+    rows = prepared(X, y, years, train, test)
     return rows, groups[train], groups[test]
 
 
