@@ -102,7 +102,8 @@ def run_trial(name, shuffle, cells, base):
             if of != name:
                 continue
             margin = np.minimum(sd - expected, (error - base[name]) - (table["error"] - min(mean, 1 - mean)))
-            row = int(candidates[np.lexsort((-table["threshold"], -table["alpha"], -margin))[0]])
+            order = np.lexsort((-table["threshold"], -table["alpha"], -margin.round(6)))  # of equals, but for rounding
+            row = int(candidates[order[0]])
             if row not in measured:
                 best = found.refit(row)
                 given = {"sensitive_features": rows.s_test} if best.aware else {}

@@ -56,7 +56,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
     kernel : str, callable or Kernel, default="rbf"
         As in FairFeatureEmbedding; "auto" searches kernel, column scales and ``alpha`` by leave-one-out error on
         the rows passed to fit, and ``chosen_`` says what it took.
-    tuning_budget : int or float, default=12
+    tuning_budget : int or float, default=6
         Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
     gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
     n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
