@@ -16,6 +16,7 @@ from fairkernel.experiments.methods import TYPES
 from fairkernel.experiments.paper import PUBLISHED, figure_points, summarise
 from fairkernel.experiments.reproduce import Configuration, reproduce
 from fairkernel.experiments.spec import POLYNOMIAL, SIGMOID, TABLE_METHODS, TABLES
+from fairkernel.experiments.store import ResultsFile
 from fairkernel.experiments.trial import run_trial
 from fairkernel.metrics import error_rate, statistical_disparity
 from fairkernel.report.reproduction import reproduction_markdown, table_cells, trials_csv
@@ -216,6 +217,21 @@ def test_rows_are_means_with_paired_differences_to_the_constant(trials):
     assert rows["FKR-F2E"].against_constant.high < 0
     assert rows["Constant"].against_constant is None
     assert [point["name"] for point in figure_points(list(rows.values()), "Figure 2")] == ["n/250"]
+
+
+@pytest.mark.data
+def test_results_read_from_a_file_keep_the_order_of_the_table(trials, tmp_path):
+    for trial in trials:
+        trial["results"] |= {f"Figure 2: n/{k}": trial["results"]["Figure 2: n/250"] for k in (10, 200)}
+    store = ResultsFile(tmp_path / "results.jsonl", {})
+    for trial in trials:
+        store.append(trial)
+    read = list(ResultsFile(tmp_path / "results.jsonl", {}).trials.values())
+    assert list(read[0]["results"]) != list(trials[0]["results"])
+    rows = summarise(TABLES["crime"], read)
+    expected = ["FKR-F2E", "Constant", "Figure 2: n/250", "Figure 2: n/200", "Figure 2: n/10"]
+    assert [row.method for row in rows] == expected
+    assert rows == summarise(TABLES["crime"], trials)
 
 
 @pytest.mark.data

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..metrics import SplitMean, mean_over_splits, parity_noise_floor
 from .context import read_rows
-from .spec import Table
+from .spec import FIGURE_1, FIGURE_2, TABLE_METHODS, Table
 
 TEST_SHARE = 0.25
+ORDER = [method.name for method in (*TABLE_METHODS, *FIGURE_1, *FIGURE_2)]
 
 
 class Published(NamedTuple):
@@ -101,7 +102,7 @@ def summarise(table: Table, trials: list[dict[str, Any]]) -> list[Row]:
     sizes = np.bincount(s_test.astype(int)).tolist()
     constant = _series(of_table, "Constant", "error") if "Constant" in of_table[0]["results"] else None
     rows = []
-    for method in of_table[0]["results"]:
+    for method in sorted(of_table[0]["results"], key=_place):
         error = _series(of_table, method, "error")
         rate = float(_series(of_table, method, "positive_rate").mean())
         rows.append(
@@ -118,6 +119,11 @@ def summarise(table: Table, trials: list[dict[str, Any]]) -> list[Row]:
             )
         )
     return rows
+
+
+def _place(method: str) -> tuple[int, str]:
+    """Where a method stands in the table: results read from a file come in alphabetical order."""
+    return (ORDER.index(method) if method in ORDER else len(ORDER)), method
 
 
 def _series(trials: list[dict[str, Any]], method: str, figure: str) -> np.ndarray:
