@@ -1,6 +1,6 @@
 """Could any setting of the family reach the cells of Table I that dominance.py leaves open? Chosen on test rows.
 
-    OMP_NUM_THREADS=1 python benchmarks/quality/hindsight.py --table crime [--trials 50] [--leak]
+    OMP_NUM_THREADS=1 python benchmarks/quality/hindsight.py --table crime [--trials 50] [--leak | --rivals]
 
 Every setting (kernel, penalty, threshold, tolerance on the gap) is fitted on the training rows of every shuffle and
 measured on the test rows; of those whose mean SD is at most the cell's, the least mean error is shown. This looks at
@@ -13,15 +13,22 @@ import warnings
 import numpy as np
 from dominance import ALPHAS, METHODS, THRESHOLDS, TOLERANCES, models_of
 from joblib import Parallel, delayed
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
 from threadpoolctl import threadpool_limits
 
-from fairkernel.estimators.decision_rule import compared_in
 from fairkernel.estimators.out_of_fold import FoldMoments, new_row_scores
 from fairkernel.exceptions import FairKernelWarning
 from fairkernel.experiments.context import error_and_sd, read_rows
 from fairkernel.experiments.paper import PUBLISHED
 from fairkernel.experiments.spec import CRIME_WITH_LEAK, TABLES
-from fairkernel.solve.decision import DecisionLine
+from fairkernel.solve.decision import Compared, DecisionLine
+
+RIVALS = [
+    *(LogisticRegression(C=C, max_iter=3000) for C in (0.003, 0.01, 0.03, 0.1, 1.0)),
+    *(HistGradientBoostingClassifier(learning_rate=0.05, max_leaf_nodes=7, max_iter=n) for n in (60, 120, 240)),
+]
 
 
 def test_figures(table, shuffle):
@@ -37,19 +44,36 @@ def _of_kernel(model, rows):
     folds = FoldMoments.of(model, rows.X, rows.y, **known)
     held_out = folds.scores(folds.model, alphas=ALPHAS).plain[:, 0, :, 0]
     new = new_row_scores(model, rows.X, rows.y, rows.X_test, alphas=ALPHAS, **known)[1][:, 0, :, 0]
-    cells, groups = folds.model._cells(folds.rows), np.unique(rows.s)
-    compared, weights = compared_in(cells), cells.rate_weights(folds.rows.weight)
-    share = np.array([(rows.s == group).mean() for group in groups])
-    alike, alike_new = ((s[:, None] == groups) / share for s in (rows.s, rows.s_test))
-    found = np.empty((len(ALPHAS), len(THRESHOLDS), len(TOLERANCES), 2))
-    for j in range(len(ALPHAS)):
+    return _of_scores(held_out, new, rows)
+
+
+def rival_figures(table, shuffle):
+    """The same for thresholds per group on the probabilities of other scorers, shape (scorers, thresholds, …, 2)."""
+    with threadpool_limits(1):
+        rows = read_rows(table, shuffle, include_sensitive=True)
+        columns = [
+            (
+                cross_val_predict(model, rows.X, rows.y, cv=5, method="predict_proba")[:, 1],
+                model.fit(rows.X, rows.y).predict_proba(rows.X_test)[:, 1],
+            )
+            for model in RIVALS
+        ]
+        return _of_scores(*(np.stack(part, axis=1) for part in zip(*columns, strict=True)), rows)
+
+
+def _of_scores(held_out, new, rows):
+    groups = np.unique(rows.s)
+    member, member_new = (s[:, None] == groups for s in (rows.s, rows.s_test))
+    compared, share = Compared((tuple(range(len(groups))),)), member.mean(axis=0)
+    weights = member / member.sum(axis=0)
+    found = np.empty((held_out.shape[1], len(THRESHOLDS), len(TOLERANCES), 2))
+    for j in range(held_out.shape[1]):
         for k, threshold in enumerate(THRESHOLDS):
-            line = DecisionLine.of(held_out[:, j] - threshold, alike, weights, compared)
+            line = DecisionLine.of(held_out[:, j] - threshold, member / share, weights, compared)
             at = [line.within(tolerance)[0] for tolerance in TOLERANCES]
             distinct, where = np.unique(at, return_inverse=True)
-            shifts = compared.contrasts(alike_new) @ (line.theta[:, None] * line.levels[distinct])
-            decided = new[:, j, None] - threshold - shifts >= 0
-            error, sd = error_and_sd(decided, rows.y_test, rows.s_test)
+            shifts = compared.contrasts(member_new / share) @ (line.theta[:, None] * line.levels[distinct])
+            error, sd = error_and_sd(new[:, j, None] - threshold - shifts >= 0, rows.y_test, rows.s_test)
             found[j, k] = np.stack([sd, error], axis=1)[where]
     return found
 
@@ -60,9 +84,11 @@ def main():
     parser.add_argument("--trials", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--leak", action="store_true", help="Crime with the column that gives the label away")
+    parser.add_argument("--rivals", action="store_true", help="logistic regression and boosted trees in place of ours")
     options = parser.parse_args()
     table = CRIME_WITH_LEAK if options.leak else TABLES[options.table]
-    work = Parallel(n_jobs=options.jobs)(delayed(test_figures)(table, shuffle) for shuffle in range(options.trials))
+    figures = rival_figures if options.rivals else test_figures
+    work = Parallel(n_jobs=options.jobs)(delayed(figures)(table, shuffle) for shuffle in range(options.trials))
     mean = np.mean(work, axis=0).reshape(-1, 2)
     print("| method | SD | error | least error at that SD, in hindsight | reached |", "|" + " --- |" * 5, sep="\n")
     for method in METHODS:
