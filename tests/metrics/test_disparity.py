@@ -1,5 +1,6 @@
 """Disparities against their definitions, fairlearn, scikit-learn and SciPy."""
 
+import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -47,7 +48,6 @@ def test_statistical_disparity_is_the_papers_SD():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_decision_metrics_agree_with_fairlearn(weighted):
-    fairlearn = pytest.importorskip("fairlearn.metrics")
     y, p, s, w = draw()
     more = {"sensitive_features": s, "sample_weight": w if weighted else None}
     assert statistical_disparity(y, p, **more) == pytest.approx(fairlearn.demographic_parity_difference(y, p, **more))
@@ -60,7 +60,6 @@ def test_decision_metrics_agree_with_fairlearn(weighted):
 
 
 def test_intersections_of_two_columns_agree_with_fairlearn():
-    fairlearn = pytest.importorskip("fairlearn.metrics")
     y, p, s, _ = draw()
     both = pd.DataFrame({"race": s, "sex": np.tile(["f", "m"], 100)})
     assert statistical_disparity(y, p, sensitive_features=both) == pytest.approx(
