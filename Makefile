@@ -35,7 +35,7 @@ bench: $(VENV)/.stamp-bench ## measure time and memory, as ratios within one run
 	$(RUN)/python benchmarks/run.py
 
 docs: $(VENV)/.stamp-docs ## write the API reference to docs/_build
-	$(RUN)/pdoc --docformat numpy --output-directory docs/_build fairkernel fairkernel.metrics fairkernel.datasets fairkernel.baselines fairkernel.kernels
+	$(RUN)/pdoc --docformat numpy --output-directory docs/_build fairkernel
 
 clean: ## remove everything these targets have made
 	rm -rf $(VENV) build dist docs/_build fairkernel-demo fairkernel-reproduction .pytest_cache .hypothesis .mypy_cache .ruff_cache
