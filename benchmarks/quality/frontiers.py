@@ -1,20 +1,21 @@
 """Error at a given SD, area under the frontier and time, of the methods in the files of ours.py and rivals.py.
 
-    python benchmarks/quality/frontiers.py ours.jsonl rivals.jsonl
+    python benchmarks/quality/frontiers.py ours.jsonl rivals.jsonl [--splits N]
 
 The folds of a repeat are pooled, a knob's error and SD are averaged over the repeats, and the constant (SD 0, error of
 the majority class) belongs to every method. Through the points that no other of the method's beats runs a line; its
 error at an SD is what is shown. In brackets: standard error over the repeats by the jackknife; they share their rows,
 so it is what another deal of the same people would change, not another sample of people. Seconds before the first
-model are tuning and, with ours, the frontier of 100 settings; a rival has no point without a model.
+model are tuning and, with ours, the frontier of 100 settings; a rival has no point without a model. ``--splits``
+looks at the first N splits alone: methods that were run on different numbers of repeats compare only there.
 """
 
-import sys
+import argparse
 from collections import defaultdict
 
 import numpy as np
 from outcomes import pooled, read_lines
-from tables import FOLDS
+from tables import FOLDS, SPLITS
 
 LEVELS = (0.02, 0.05, 0.10)
 REACH = 0.15  # the area is the mean error over SD in [0, REACH]
@@ -89,5 +90,13 @@ def summary(lines):
             yield f"| {method} | {' | '.join(cells)} |"
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--splits", type=int, default=len(SPLITS))
+    options = parser.parse_args()
+    print(*summary([line for line in read_lines(*options.files) if line["split"] < options.splits]), sep="\n")
+
+
 if __name__ == "__main__":
-    print(*summary(read_lines(*sys.argv[1:])), sep="\n")
+    main()

@@ -4,7 +4,8 @@
 
 Every setting (kernel, penalty, threshold, tolerance on the gap) is fitted on the training rows of every shuffle and
 measured on the test rows; of those whose mean SD is at most the cell's, the least mean error is shown. This looks at
-test rows on purpose: it is a bound on what a rule could have chosen, and evidence where even that falls short.
+test rows on purpose: no fixed setting of the family does better. A rule may choose another setting on every shuffle, so
+it is no bound on rules, but evidence where even this falls short.
 """
 
 import argparse

@@ -58,7 +58,7 @@ LOADERS: dict[str, Callable] = {
     "wages": lambda s: _source(load_wages(log=True, include_sensitive=s)),
     "college_gpa": lambda s: _source(load_college_gpa(binary=True, include_sensitive=s)),
 }
-FAIR = ("mortgage", "recidivism", "compas_two_years")  # none of them was looked at while kernel="auto" was designed
+FAIR = ("mortgage", "recidivism", "compas_two_years")  # no kernel, scale or order of kernel="auto" was chosen on them
 CLASSES = ("mortgage", "recidivism", "compas_two_years", "credit", "crime", "compas")
 NUMERIC = ("wages", "college_gpa")
 

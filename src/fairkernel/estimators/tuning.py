@@ -20,7 +20,7 @@ from ..features.map import FeatureMap
 from ..kernels import RBF, ColumnScaled, Exponential, Kernel, Linear, Polynomial
 from ..rows import TrainingRows
 
-BUDGET = 6  # settings, of the 21 there are; on five tables, the paper's among them, more lowered no test error by .002
+BUDGET = 6  # settings, of the 21 there are: more lowered no test error by .002 on the paper's tables, wages and grades
 ROWS, FEATURES = 3000, 256  # at most, while settings are compared
 ALPHAS = tuple(float(alpha) for alpha in np.logspace(-2.5, 3, 12))
 ROUNDS = 3  # of learning scales
