@@ -27,6 +27,14 @@ def test_expectation_equals_full_enumeration(sizes, rate):
     assert parity_noise_floor(sizes, rate) == pytest.approx(ranges @ chance, abs=1e-12)
 
 
+@pytest.mark.parametrize("rate", [1e-17, 1e-16, 1e-14, 1e-10, 1e-7])
+@pytest.mark.parametrize("sizes", [(9000, 3000), (12556, 2444)])
+def test_rates_that_are_zero_but_for_rounding_have_a_floor_of_twice_the_rate(sizes, rate):
+    # At most one positive, in either group: E|X/n - Y/m| = E X/n + E Y/m.
+    assert parity_noise_floor(sizes, rate) == pytest.approx(2 * rate, rel=1e-2, abs=1e-14)
+    assert parity_noise_floor(sizes, 1 - rate) == pytest.approx(2 * rate, rel=1e-2, abs=1e-12)
+
+
 @pytest.mark.parametrize(("sizes", "rate"), [((20, 30), 0.3), ((9, 10, 11), 0.5)])
 def test_quantile_leaves_the_right_share_above_it(sizes, rate):
     ranges, chance = enumerate_ranges(sizes, rate)
