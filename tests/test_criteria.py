@@ -98,7 +98,7 @@ def test_the_embedding_levels_its_features_within_the_strata(y):
     cells = cells_of("odds", read_sensitive(S), numbers, classes)
     for stratum in cells.strata:
         assert np.ptp([Z[cells.codes == cell].mean(axis=0) for cell in stratum], axis=0).max() < 1e-10
-    with pytest.raises(ValueError, match="criterion='odds' compares groups of equal outcome: pass y to fit"):
+    with pytest.raises(ValueError, match="criterion='odds' compares groups of equal outcome: pass y"):
         embedding.fit(X, sensitive_features=S)
 
 

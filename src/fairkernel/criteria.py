@@ -104,7 +104,7 @@ def cells_of(
     if criterion == "parity":
         return Cells(sensitive.codes, (tuple(range(n_groups)),), sensitive.numeric)
     if outcome is None:
-        raise ValueError(f"criterion={criterion!r} compares groups of equal outcome: pass y to fit.")
+        raise ValueError(f"criterion={criterion!r} compares groups of equal outcome: pass y.")
     # Rows without a group take no part, not even in the bins of a numeric outcome.
     known, stratum = sensitive.known, np.full(sensitive.n_rows, OUTSIDE)
     stratum[known], names = _strata(

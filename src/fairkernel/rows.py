@@ -9,8 +9,10 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 
 from .exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning
-from .sensitive import Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
+from .sensitive import NO_GROUP, Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
 from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
+
+LISTED = 5  # groups named in an error
 
 
 @dataclass(frozen=True)
@@ -105,28 +107,23 @@ def read_training_rows(
     return TrainingRows(X, y, sensitive, weight, classes, present)
 
 
-def _read_any(
-    estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any, min_groups: int = 2
-) -> Sensitive:
+def _read_any(estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any) -> Sensitive:
     return read_sensitive(
         sensitive_features,
         n_rows=n_rows,
         missing=getattr(estimator, "missing_sensitive", "error"),
         rows_like=rows_like,
-        min_groups=min_groups,
     )
 
 
-def read_groups(
-    estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any, min_groups: int = 2
-) -> Sensitive:
+def read_groups(estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any) -> Sensitive:
     """Read sensitive attributes of which none is continuous.
 
     Parameters
     ----------
     estimator : estimator
     sensitive_features : array-like of shape (n,) or (n, columns)
-    n_rows, rows_like, min_groups
+    n_rows, rows_like
         As in ``read_sensitive``.
 
     Returns
@@ -136,7 +133,7 @@ def read_groups(
     with warnings.catch_warnings():
         # Continuous columns are refused below: a warning that they are accepted would mislead.
         warnings.simplefilter("ignore", ContinuousSensitiveWarning)
-        sensitive = _read_any(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=min_groups)
+        sensitive = _read_any(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like)
     if sensitive.numeric_names:
         raise ValueError(
             f"sensitive_features: column {sensitive.numeric_names[0]!r} is numeric with many distinct values, and "
@@ -145,10 +142,47 @@ def read_groups(
     return sensitive
 
 
+def read_new_groups(estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any) -> Sensitive:
+    """Read the sensitive attributes of new rows as ``fit`` read those of its own: same groups, same kinds of column.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted. What its ``missing_sensitive`` allowed at fit is allowed here.
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    n_rows, rows_like
+        As in ``read_sensitive``.
+
+    Returns
+    -------
+    Sensitive
+        Its groups are ``estimator.groups_``.
+    """
+    new = read_sensitive(
+        sensitive_features,
+        n_rows=n_rows,
+        missing=getattr(estimator, "missing_sensitive", "error"),
+        rows_like=rows_like,
+        min_groups=1,
+        continuous=getattr(estimator, "_continuous_attributes", ()),
+    )
+    number = {label: position for position, label in enumerate(estimator.groups_)}
+    unseen = [label for label in new.groups if label not in number]
+    if unseen:
+        listed = ", ".join(map(repr, unseen[:LISTED])) + (", …" if len(unseen) > LISTED else "")
+        raise ValueError(
+            f"sensitive_features has groups that fit did not see: {listed}; it saw "
+            f"{', '.join(map(repr, estimator.groups_))}. Labels match in type too (0 is not '0'). Leave these rows "
+            "out, or fit on rows of these groups."
+        )
+    codes = np.append([number[label] for label in new.groups], NO_GROUP)[new.codes]  # −1 is the last of them
+    return Sensitive(codes, estimator.groups_, new.numeric, new.names, new.numeric_names)
+
+
 def numbers_of_fitted_groups(
     estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any
 ) -> np.ndarray:
-    """Number of each new row's group among ``estimator.groups_``.
+    """Number of each new row's group among ``estimator.groups_``, for predictions that depend on it.
 
     Parameters
     ----------
@@ -165,21 +199,33 @@ def numbers_of_fitted_groups(
     with warnings.catch_warnings():
         # What fit may ignore is refused here.
         warnings.simplefilter("ignore", MissingSensitiveWarning)
-        new = read_groups(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like, min_groups=1)
-    number = {label: position for position, label in enumerate(estimator.groups_)}
-    unseen = [label for label in new.groups if label not in number]
-    if unseen:
-        raise ValueError(
-            f"sensitive_features has groups that fit did not see: {', '.join(map(repr, unseen))}; it saw "
-            f"{', '.join(map(repr, estimator.groups_))}. Labels match in type too (0 is not '0'). Leave these rows "
-            "out, or fit on rows of these groups."
-        )
+        new = read_new_groups(estimator, sensitive_features, n_rows=n_rows, rows_like=rows_like)
     if gaps := int((~new.known).sum()):
         raise ValueError(
             f"sensitive_features is missing in {gaps} rows (the first is row {int(np.argmin(new.known))}): an aware "
             "prediction needs the group of every row."
         )
-    return np.array([number[label] for label in new.groups])[new.codes]
+    return new.codes
+
+
+def refuse_absent_groups(estimator: BaseEstimator, codes: np.ndarray, weight: np.ndarray) -> None:
+    """New rows that are to be compared must have some of every group.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    codes : ndarray of int, shape (n,)
+        As ``read_new_groups`` numbers them.
+    weight : ndarray of shape (n,)
+    """
+    counts = np.bincount(codes[(codes >= 0) & (weight > 0)], minlength=len(estimator.groups_))
+    if absent := [label for label, count in zip(estimator.groups_, counts, strict=True) if count == 0]:
+        raise ValueError(
+            f"sensitive_features has no row (of positive weight) of {', '.join(map(repr, absent[:LISTED]))}, which fit "
+            "saw, so there is nothing to compare. Pass rows of every group, or compare the groups there are with "
+            "fairkernel.metrics."
+        )
 
 
 def _refuse_missing_labels(y: Any) -> None:

@@ -131,15 +131,20 @@ class FairKernelRidge(FairKernelEstimator):
         return False
 
     def _new_groups(self, X: Any, sensitive_features: Any, n_rows: int) -> np.ndarray:
-        """Numbers of new rows' groups, which ``aware=True`` needs: as passed, or from the columns of X."""
-        if sensitive_features is None and self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
-            sensitive_features = take_columns(X, self.sensitive_feature_ids, required=False)[1]
+        """Numbers of new rows' groups, which ``aware=True`` needs."""
+        sensitive_features = self._given_or_among(X, sensitive_features)
         if sensitive_features is None:
             raise TypeError(
                 f"{type(self).__name__} with aware=True needs sensitive_features: one value per row, when predicting "
                 "too, for instance predict(X, sensitive_features=s)."
             )
         return numbers_of_fitted_groups(self, sensitive_features, n_rows=n_rows, rows_like=X)
+
+    def _given_or_among(self, X: Any, sensitive_features: Any) -> Any:
+        """Sensitive attributes of new rows: as passed, or from the columns of X, or None."""
+        if sensitive_features is None and self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
+            return take_columns(X, self.sensitive_feature_ids, required=False)[1]
+        return sensitive_features
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

@@ -7,21 +7,17 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..criteria import cells_of
-from ..metrics import Interval
-from ..rows import TrainingRows, numbers_of_fitted_groups
-from ..sensitive import Sensitive
-from ..validation import check_weight
+from ..rows import TrainingRows
+from ._decisions import Decisions
 from ._parameters import DECISION, RIDGE, SHARED
-from ._ridge import FairKernelRidge
-from .decision_rule import DecisionRule, choose_rule, decision_gap
+from .decision_rule import DecisionRule
 from .out_of_fold import FoldMoments
-from .tuning import ALPHAS, BUDGET
+from .tuning import BUDGET
 
 PLAIN = {"max_decision_gap": None, "threshold": 0.5}  # decisions as they come with any number of classes
 
 
-class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
+class FairKernelClassifier(ClassifierMixin, Decisions):
     """Kernel ridge classifier whose mean scores keep a chosen share of the groups' disparity.
 
     Regression on 0/1 labels and a threshold, 0.5 as in the paper; with more than two classes one score per class
@@ -67,7 +63,7 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
         for that; the kernel is then their sum.
     decision_gap_ : dict
         With ``max_decision_gap``: the measured gap with its 95% interval on the "training" rows, "out_of_fold" and,
-        after ``measure_decision_gap``, "held_out".
+        after ``measure_decision_gap``, "held_out"; of an ``adapted`` model, on the rows it was "adapted" to.
     n_components_, eigenvalues_, rank_, groups_, landmark_indices_ : see FairKernelRegressor
     approximation_error_by_group_, features_chosen_, embedding_chosen_ : see FairKernelRegressor
     witness_coef_, witness_intercept_, n_features_in_, feature_names_in_ : see FairKernelRegressor
@@ -173,40 +169,6 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
             self._fit_decisions(FoldMoments.split(self, rows, phi), self.max_decision_gap)
         return self
 
-    # Decisions within a stated gap --------------------------------------------------------------------------------
-
-    def _fit_decisions(self, folds: FoldMoments, tolerance: float) -> None:
-        """Choose the rule on out-of-fold scores, then score all rows."""
-        rows, cells = folds.rows, self._cells(folds.rows)
-        found = folds.scores(self, [self.n_components], [self.alpha_, *ALPHAS], likeness=self._needs_likeness)
-        at = 0
-        if self.chosen_ is not None:  # tuned: the penalty is chosen once more, on the features the scores are made of
-            at = int(found.losses(self.disparity_kept)[0].argmin())
-            self.alpha_ = found.alphas[at]
-        held_out = found.at(self.disparity_kept)[:, 0, at, 0]
-        self._cell_shares = np.asarray(folds.total.attribute_mean)
-        if found.likeness is None:
-            likeness = self._likeness_of(rows.sensitive.codes, held_out)
-        else:
-            alike = int(found.likeness_losses(cells)[0].argmin())
-            self.likeness_alpha_, likeness = found.alphas[alike], found.likeness[:, 0, alike]
-        a = self._fit_scores(rows, folds.total, attributes=self._needs_likeness)
-        truth = rows.y == 1
-        self.rule_ = rule = choose_rule(
-            held_out, likeness, cells, truth, rows.weight, threshold=self.threshold, tolerance=tolerance
-        )
-        margins = {"out_of_fold": rule.margin(held_out, likeness)}
-        scores, alike = (folds.phi @ a[:, :1] + self.intercept_)[:, 0], folds.phi @ a[:, 1:]
-        if self.aware:
-            margins["training"] = rule.margin(scores, self._likeness_of(rows.sensitive.codes, scores))
-        else:
-            margins["training"] = rule.margin(scores, alike + self.likeness_intercept_)
-        self.decision_gap_ = {name: decision_gap(margin >= 0, cells, rows.weight) for name, margin in margins.items()}
-
-    @property
-    def _needs_likeness(self) -> bool:
-        return self.max_decision_gap is not None and not self.aware
-
     def _refuse_undecidable(self, rows: TrainingRows) -> None:
         for name, what in (("max_decision_gap", "bounds the gap"), ("threshold", "is the threshold")):
             if len(rows.classes) > 2 and getattr(self, name) != PLAIN[name]:
@@ -219,58 +181,6 @@ class FairKernelClassifier(ClassifierMixin, FairKernelRidge):
                 f"aware=True gives every group its own threshold, but {rows.sensitive.numeric_names[0]!r} is "
                 "continuous: bin it, or use aware=False."
             )
-
-    def _likeness_of(self, codes: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """p(cell | x, s)/π of rows whose group is known: the stratum is left to chance, the group is not."""
-        positive = np.clip(scores, 0.0, 1.0)[:, None]
-        strata = {"parity": np.ones_like(positive), "opportunity": positive}.get(
-            self.criterion, np.hstack([1.0 - positive, positive])
-        )
-        member = codes[:, None] == np.arange(len(self.groups_))
-        return (strata[:, :, None] * member[:, None, :]).reshape(len(codes), -1) / self._cell_shares
-
-    def _margin(self, X: Any, sensitive_features: Any) -> np.ndarray:
-        """What two-class decisions compare with zero."""
-        check_is_fitted(self)
-        if self.rule_ is None:
-            return self._scores(X)[:, 0] - self.threshold
-        checked = self._check_new_rows(X)
-        if not self.aware:
-            found = self._evaluate(checked, np.hstack([self.coef_, self.likeness_coef_]))
-            return self.rule_.margin(found[:, 0] + self.intercept_[0], found[:, 1:] + self.likeness_intercept_)
-        codes = self._new_groups(X, sensitive_features, len(checked))
-        scores = (self._evaluate(checked, self.coef_) + self.intercept_)[:, 0]
-        return self.rule_.margin(scores, self._likeness_of(codes, scores))
-
-    def measure_decision_gap(
-        self, X: Any, y: Any = None, *, sensitive_features: Any, sample_weight: Any = None
-    ) -> Interval:
-        """Gap of the decisions on rows that were held out, also kept as ``decision_gap_["held_out"]``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,), optional
-            True labels; opportunity and odds need them.
-        sensitive_features : array-like of shape (n,) or (n, columns)
-            Groups that fit saw.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        Interval
-            The gap of the criterion, with its 95% interval.
-        """
-        check_is_fitted(self)
-        decisions = self._margin(X, sensitive_features) >= 0
-        codes = numbers_of_fitted_groups(self, sensitive_features, n_rows=len(decisions), rows_like=X)
-        outcome = None if y is None else np.searchsorted(self.classes_, y)
-        groups = Sensitive(codes, self.groups_, np.empty((len(codes), 0)), (), ())
-        weight = check_weight(sample_weight, decisions[:, None])
-        cells = cells_of(self.criterion, groups, outcome, self.classes_, weight)
-        measured = decision_gap(decisions, cells, weight)
-        self.decision_gap_ = {**getattr(self, "decision_gap_", {}), "held_out": measured}
-        return measured
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Score minus threshold for two classes (positive: the second class), one score per class for more.

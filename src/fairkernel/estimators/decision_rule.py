@@ -1,6 +1,6 @@
 """Decisions within a stated gap: the rule chosen on out-of-fold scores, and what it measured."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
@@ -94,21 +94,52 @@ def choose_rule(
     -------
     DecisionRule
     """
-    compared, W = compared_in(cells), cells.rate_weights(weight)
-    line = DecisionLine.of(scores - threshold, likeness, W, compared)
+    multipliers = _multipliers(scores - threshold, likeness, cells, weight, tolerance, "out-of-fold gap")
+    compared = compared_in(cells)
+    margin = scores - threshold - compared.contrasts(likeness) @ multipliers
+    calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
+    return DecisionRule(threshold, multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
+
+
+def moved_rule(
+    rule: DecisionRule,
+    scores: np.ndarray,
+    likeness: np.ndarray,
+    cells: Cells,
+    weight: np.ndarray,
+    tolerance: float,
+) -> DecisionRule:
+    """The same threshold and calibration, the multipliers chosen on other rows.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+    scores, likeness, cells, weight, tolerance
+        As in ``choose_rule``, of rows the scores were not fitted to.
+
+    Returns
+    -------
+    DecisionRule
+    """
+    multipliers = _multipliers(scores - rule.threshold, likeness, cells, weight, tolerance, "gap on these rows")
+    return replace(rule, multipliers=multipliers)
+
+
+def _multipliers(
+    u: np.ndarray, likeness: np.ndarray, cells: Cells, weight: np.ndarray, tolerance: float, which: str
+) -> np.ndarray:
+    """c θ of the smallest c within the tolerance, with warnings where that promises too much."""
+    line = DecisionLine.of(u, likeness, cells.rate_weights(weight), compared_in(cells))
     at, reached = line.within(tolerance)
     if not reached:
         warn(
-            f"max_decision_gap={tolerance:g} is not reached by any rule of this family: the least out-of-fold gap is "
+            f"max_decision_gap={tolerance:g} is not reached by any rule of this family: the least {which} is "
             f"{line.gaps[at]:.3g}, and that rule is used. Raise max_decision_gap, merge small groups, or use "
             "aware=True where the groups are known at prediction.",
             DecisionGapWarning,
         )
     warn_below_floor(tolerance, line.rates[at], cells, weight)
-    multipliers = line.levels[at] * line.theta
-    margin = scores - threshold - compared.contrasts(likeness) @ multipliers
-    calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
-    return DecisionRule(threshold, multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
+    return line.levels[at] * line.theta
 
 
 def compared_in(cells: Cells) -> Compared:

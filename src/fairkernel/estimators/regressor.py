@@ -1,6 +1,5 @@
 """Fair kernel regression (FKR-F²E and the FKRR family)."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,20 +9,16 @@ from sklearn.metrics import r2_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import RankWarning
-from ..metrics import DistributionDisparity, interval
 from ..moments import Moments
 from ..rows import TrainingRows
-from ..solve import Barycentre, HsicPath, RidgePath, group_contrasts
+from ..solve import HsicPath, RidgePath, group_contrasts
+from ._distributions import Distributions
 from ._parameters import RIDGE, SHARED
-from ._ridge import FairKernelRidge
 from .out_of_fold import FoldMoments
 from .tuning import BUDGET
 
-RESAMPLES = 200  # for the intervals of distribution_disparity_
 
-
-class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
+class FairKernelRegressor(MultiOutputMixin, RegressorMixin, Distributions):
     """Kernel ridge regression whose mean scores keep a chosen share of the groups' disparity.
 
     ``n_components=k`` is the paper's FKR-F²E: ridge regression on the k-component embedding (Eq. 13-15 of [1]_).
@@ -72,7 +67,8 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         One per target, with ``aware=True``.
     distribution_disparity_ : dict
         With ``aware=True``: KS and W1 of the predictions with 95% intervals, on the "training" rows and "out_of_fold",
-        where neither the score nor the barycentre has seen the row. For several targets, a list of them.
+        where neither the score nor the barycentre has seen the row; of an ``adapted`` model, on the rows it was
+        "adapted" to. For several targets, a list of them.
     n_components_ : int
         Number of components used.
     alpha_ : float
@@ -293,52 +289,3 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, FairKernelRidge):
         # The moments of all rows are the sum of the folds', which the out-of-fold scores need.
         self._folds = FoldMoments.split(self, rows, phi)
         return self._folds.total
-
-    def _fit_barycentres(self, folds: FoldMoments) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)  # the fit on all rows has said it
-            scores = folds.scores(self, [self.n_components], [self.alpha_]).at(self.disparity_kept)[:, 0, 0]
-        rows, known = folds.rows, folds.rows.sensitive.known
-        codes, weight, fold = rows.sensitive.codes[known], rows.weight[known], folds.fold[known]
-        # Out-of-fold, because training scores are spread wider than new ones: over 20 splits of the log wages, with
-        # disparity_kept=1, test R² was .017 higher (and .13, with a KS .064 lower, where the kernel overfits).
-        columns = scores[known].T
-        self.barycentres_ = tuple(Barycentre.of(column, codes, weight) for column in columns)
-        fitted = self._evaluate(rows.X[known], self.coef_) + self.intercept_
-        moved: dict[str, list] = {
-            "training": list(self._moved(fitted, codes).T),
-            "out_of_fold": [_moved_out_of_fold(f, codes, weight, fold, self.distribution_parity) for f in columns],
-        }
-        self.distribution_disparity_ = {}
-        for name, predictions in moved.items():
-            found = [_distribution_disparity(predicted, codes, weight) for predicted in predictions]
-            self.distribution_disparity_[name] = found[0] if rows.y.ndim == 1 else found
-
-    def _moved(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Scores of shape (n, targets), each moved toward its barycentre."""
-        pairs = zip(self.barycentres_, scores.T, strict=True)
-        return np.stack([found.moved(f, codes, self.distribution_parity) for found, f in pairs], axis=1)
-
-
-def _moved_out_of_fold(
-    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, fold: np.ndarray, t: float
-) -> np.ndarray:
-    """Scores moved by the barycentre of the other folds."""
-    moved = np.empty_like(scores)
-    for f in range(fold.max() + 1):
-        out = fold == f
-        moved[out] = Barycentre.of(scores[~out], codes[~out], weight[~out]).moved(scores[out], codes[out], t)
-    return moved
-
-
-def _distribution_disparity(predicted: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> DistributionDisparity:
-    return interval(
-        "distribution_disparity",
-        None,
-        predicted,
-        sensitive_features=codes.astype(str),
-        sample_weight=weight,
-        method="bootstrap",
-        n_resamples=RESAMPLES,
-        random_state=0,
-    )

@@ -72,6 +72,7 @@ def read_sensitive(
     missing: str = "error",
     rows_like: Any = None,
     min_groups: int = 2,
+    continuous: tuple[str, ...] | None = None,
 ) -> Sensitive:
     """Read sensitive attributes from a list, an array or a data frame.
 
@@ -89,6 +90,8 @@ def read_sensitive(
         The X these attributes belong to; if both carry a pandas index, the indices must be equal.
     min_groups : int
         Fewest groups accepted when there is no continuous column.
+    continuous : tuple of str, optional
+        Names of the continuous columns where an earlier reading has decided it: a few new rows would count otherwise.
 
     Returns
     -------
@@ -114,23 +117,25 @@ def read_sensitive(
     if missing == "ignore":
         columns, known = _known_rows(columns)
     columns = _settle_missing(columns, missing)
-    continuous = [column for column in columns if _is_continuous(column)]
-    categorical = [column for column in columns if column not in continuous]
+    numbers = [c for c in columns if _is_continuous(c)] if continuous is None else _named(columns, continuous)
+    categorical = [column for column in columns if column not in numbers]
+    if continuous is None:
+        _refuse_identifiers(categorical)
     codes, groups = _intersections(categorical, int(known.sum()))
-    if not continuous and len(groups) < min_groups:
+    if not numbers and len(groups) < min_groups:
         raise ValueError(
             f"sensitive_features has one group only ({groups[0]!r}): a disparity needs at least two groups."
         )
-    every_code, numeric = np.full(length, NO_GROUP), np.zeros((length, len(continuous)))
+    every_code, numeric = np.full(length, NO_GROUP), np.zeros((length, len(numbers)))
     every_code[known] = codes
-    for j, column in enumerate(continuous):
+    for j, column in enumerate(numbers):
         numeric[known, j] = column.numbers()
     return Sensitive(
         every_code,
         groups,
         numeric,
         tuple(column.name for column in categorical),
-        tuple(column.name for column in continuous),
+        tuple(column.name for column in numbers),
     )
 
 
@@ -279,6 +284,33 @@ def _is_continuous(column: Column) -> bool:
     return True
 
 
+def _named(columns: list[Column], names: tuple[str, ...]) -> list[Column]:
+    """The continuous columns by name; a single column needs none."""
+    found = columns if names and len(columns) == 1 else [column for column in columns if column.name in names]
+    if len(found) != len(names):
+        raise ValueError(
+            f"sensitive_features has columns {', '.join(repr(column.name) for column in columns)}, but fit had "
+            f"continuous ones of the names {', '.join(map(repr, names))}: pass the same columns, so named."
+        )
+    for column in found:
+        if not column.is_numeric or not np.isfinite(np.array(column.levels, dtype=float)).all():
+            raise ValueError(
+                f"sensitive_features: column {column.name!r} was continuous when fit saw it, and now holds values that "
+                "are no finite numbers."
+            )
+    return found
+
+
+def _refuse_identifiers(categorical: list[Column]) -> None:
+    for column in categorical:
+        levels, n = len(column.levels), len(column.codes)
+        if levels > MANY_LEVELS and levels > n / 2 and not any(map(is_date, column.levels)):
+            raise ValueError(
+                f"sensitive_features: column {column.name!r} has {levels} distinct values in {n} rows and looks like "
+                "an identifier, not a set of groups. Pass the column that holds the group."
+            )
+
+
 def _intersections(categorical: list[Column], length: int) -> tuple[np.ndarray, tuple]:
     """Number the combinations of values that occur."""
     if not categorical:
@@ -295,15 +327,10 @@ def _intersections(categorical: list[Column], length: int) -> tuple[np.ndarray, 
 
 
 def _sorted_levels(column: Column) -> tuple[np.ndarray, tuple]:
-    levels, n = column.levels, len(column.codes)
+    levels = column.levels
     if any(map(is_date, levels)):
         raise ValueError(
             f"sensitive_features: column {column.name!r} holds dates; turn it into a number (age) or into named groups."
-        )
-    if len(levels) > MANY_LEVELS and len(levels) > n / 2:
-        raise ValueError(
-            f"sensitive_features: column {column.name!r} has {len(levels)} distinct values in {n} rows and looks "
-            "like an identifier, not a set of groups. Pass the column that holds the group."
         )
     try:
         order = sorted(range(len(levels)), key=levels.__getitem__)

@@ -126,7 +126,9 @@ def parity_direction(u: np.ndarray, V: np.ndarray, weights: np.ndarray) -> np.nd
     """
     if V.shape[1] == 1:
         return np.sign(weights.T @ (u >= 0))
-    theta, spread = np.zeros(V.shape[1]), float(np.std(u)) or 1.0
+    counts = np.abs(weights).sum(axis=1)
+    mean = np.average(u, weights=counts)
+    theta, spread = np.zeros(V.shape[1]), float(np.sqrt(np.average((u - mean) ** 2, weights=counts))) or 1.0
     for width in SMOOTHING:
         h = width * spread
 

@@ -1,0 +1,292 @@
+"""Models whose decisions or distributions are set anew on rows without labels."""
+
+import pickle
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from fairkernel import FairKernelClassifier, FairKernelRegressor
+from fairkernel.exceptions import ContinuousSensitiveWarning, DecisionGapWarning, MissingSensitiveWarning
+from fairkernel.metrics import (
+    distribution_disparity,
+    interval,
+    odds_difference,
+    opportunity_difference,
+    statistical_disparity,
+)
+
+MEASURES = {"parity": statistical_disparity, "opportunity": opportunity_difference, "odds": odds_difference}
+GROUPS = np.array(["a", "b", "c"])
+
+
+def draw(n, seed, shift=0.7, shares=(0.5, 0.3, 0.2)):
+    """Three groups, whose inputs lie ``shift`` apart."""
+    rng = np.random.default_rng(seed)
+    g = rng.choice(3, n, p=shares)
+    X = rng.normal(size=(n, 3)) + shift * g[:, None]
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n) > 0.6).astype(int)
+    return X, y, GROUPS[g]
+
+
+X, Y, S = draw(900, 0)
+NEW, NEW_Y, NEW_S = draw(700, 1, shift=1.1, shares=(0.2, 0.2, 0.6))  # another population
+
+
+def fit(X=X, y=Y, s=S, *, gap=0.1, **options):
+    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0, **options}
+    return FairKernelClassifier(max_decision_gap=gap, **options).fit(X, y, sensitive_features=s)
+
+
+def decided(model, X=NEW, s=NEW_S):
+    return model.predict(X, sensitive_features=s if model.aware else None)
+
+
+# Decisions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", MEASURES)
+@pytest.mark.parametrize("aware", [False, True])
+def test_the_gap_of_every_pair_among_the_rows_is_within_the_tolerance(aware, criterion):
+    tolerance = 0.18 if criterion == "odds" else 0.15  # its cells are smaller, and chance shows more
+    model = fit(aware=aware, criterion=criterion, gap=tolerance)
+    found = model.adapted(NEW, NEW_Y, sensitive_features=NEW_S)
+
+    def gap(model):
+        return MEASURES[criterion](NEW_Y, decided(model), sensitive_features=NEW_S)
+
+    assert gap(found) <= tolerance + 1e-12 < gap(model)
+    assert found.decision_gap_["adapted"].estimate == pytest.approx(gap(found), abs=1e-12)
+    assert list(found.decision_gap_) == ["adapted"]
+
+
+def test_labels_are_not_needed_for_parity_and_make_no_difference_to_it():
+    model = fit(aware=True)
+    with_labels, without = (model.adapted(NEW, y, sensitive_features=NEW_S) for y in (1 - NEW_Y, None))
+    np.testing.assert_array_equal(with_labels.rule_.multipliers, without.rule_.multipliers)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.03, 0.2])
+def test_thresholds_of_two_groups_are_the_nearest_to_the_plain_one_within_the_tolerance(tolerance):
+    """Every pair of thresholds on the line t + c/π_a, t − c/π_b, tried one after the other."""
+    two, new_two = S != "c", NEW_S != "c"
+    batch, s = NEW[new_two], NEW_S[new_two]
+    model = fit(X[two], Y[two], S[two], aware=True)
+    plain = fit(X[two], Y[two], S[two], gap=None).decision_function(batch)
+    pull = np.where(s == "a", -1 / (S[two] == "a").mean(), 1 / (S[two] == "b").mean())
+    rates = {c: [(plain - c * pull >= 0)[s == g].mean() for g in "ab"] for c in np.linspace(-0.3, 0.3, 60001)}
+    within = [abs(c) for c, (a, b) in rates.items() if abs(a - b) <= tolerance + 1e-12]
+    with pytest.warns(DecisionGapWarning) if tolerance < 0.05 else nullcontext():
+        found = model.adapted(batch, sensitive_features=s, max_decision_gap=tolerance)
+    if within:
+        nearest = plain - np.sign(found.rule_.multipliers[0]) * min(within) * pull >= 0
+        np.testing.assert_array_equal(decided(found, batch, s) == 1, nearest)
+    else:
+        least = min(abs(a - b) for a, b in rates.values())
+        assert found.decision_gap_["adapted"].estimate == pytest.approx(least, abs=1e-12)
+
+
+def test_the_model_itself_stays_as_it_was():
+    model = fit(aware=True)
+    before, gaps, rule = decided(model), dict(model.decision_gap_), model.rule_
+    found = model.adapted(NEW, sensitive_features=NEW_S, max_decision_gap=0.3)
+    np.testing.assert_array_equal(decided(model), before)
+    assert (model.decision_gap_, model.rule_, model.max_decision_gap) == (gaps, rule, 0.1)
+    assert found.max_decision_gap == clone(found).max_decision_gap == 0.3
+    np.testing.assert_array_equal(decided(pickle.loads(pickle.dumps(found))), decided(found))
+
+
+def test_a_bound_that_binds_nothing_gives_the_plain_decisions():
+    found = fit(aware=True).adapted(NEW, sensitive_features=NEW_S, max_decision_gap=1.0)
+    np.testing.assert_array_equal(decided(found), fit(gap=None).predict(NEW))
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_probabilities_agree_with_the_new_decisions(aware):
+    found = fit(aware=aware).adapted(NEW, sensitive_features=NEW_S)
+    probability = found.predict_proba(NEW, sensitive_features=NEW_S)[:, 1]
+    np.testing.assert_array_equal(probability >= 0.5, decided(found) == 1)
+
+
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row():
+    model, weight = fit(aware=True), np.arange(len(NEW)) % 3
+    weighted = model.adapted(NEW, sensitive_features=NEW_S, sample_weight=weight)
+    often = np.repeat(np.arange(len(NEW)), weight)
+    repeated = model.adapted(NEW[often], sensitive_features=NEW_S[often])
+    np.testing.assert_allclose(weighted.rule_.multipliers, repeated.rule_.multipliers, atol=1e-12)
+
+
+def test_many_rows_without_labels_bring_the_gap_of_the_population_to_the_tolerance():
+    """From 300 labelled rows alone the gap of other rows is the tolerance give or take their sampling."""
+    people, others = draw(20_000, 2), draw(20_000, 3)
+    misses = {"fit": [], "adapted": []}
+    for seed in range(8):
+        sample, labels, groups = draw(300, 10 + seed)
+        model = fit(sample, labels, groups, aware=True, gap=0.1)
+        adapted = model.adapted(people[0], sensitive_features=people[2])
+        for name, found in (("fit", model), ("adapted", adapted)):
+            gap = statistical_disparity(None, decided(found, others[0], others[2]), sensitive_features=others[2])
+            misses[name].append(abs(gap - 0.1))
+    assert max(misses["adapted"]) < 0.03  # two samples, of 4,000 rows in the smallest group
+    assert np.mean(misses["fit"]) > 3 * np.mean(misses["adapted"])
+
+
+def test_a_tolerance_below_what_chance_shows_in_so_few_rows_is_said():
+    with pytest.warns(DecisionGapWarning, match="below the sampling floor"):
+        fit(aware=True).adapted(NEW[:80], sensitive_features=NEW_S[:80], max_decision_gap=0.05)
+
+
+def test_there_must_be_a_rule_to_move():
+    with pytest.raises(ValueError, match=r"adapted\(\) moves the decision rule of max_decision_gap.* has none"):
+        fit(gap=None).adapted(NEW, sensitive_features=NEW_S)
+    with pytest.raises(ValueError, match=r"'max_decision_gap' parameter of adapted must be .* Got 1.5"):
+        fit().adapted(NEW, sensitive_features=NEW_S, max_decision_gap=1.5)
+
+
+# Rows that fit has not seen are read as those of fit ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_every_group_must_be_there_and_no_other(method):
+    few = NEW_S != "c"
+    with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
+        getattr(fit(), method)(NEW[few], sensitive_features=NEW_S[few])
+    with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
+        getattr(fit(), method)(NEW, sensitive_features=NEW_S, sample_weight=few.astype(float))
+    with pytest.raises(ValueError, match="groups that fit did not see: 'd'; it saw 'a', 'b', 'c'"):
+        getattr(fit(), method)(NEW, sensitive_features=np.where(few, NEW_S, "d"))
+    with pytest.raises(TypeError, match="sensitive_features is missing"):
+        getattr(fit(), method)(NEW)
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_labels_are_needed_where_the_criterion_looks_at_them(method):
+    model = fit(criterion="odds", gap=0.2)
+    with pytest.raises(ValueError, match="criterion='odds' compares groups of equal outcome: pass y"):
+        getattr(model, method)(NEW, sensitive_features=NEW_S)
+    with pytest.raises(ValueError, match=r"y has labels that fit did not see: -1, 2; it saw 0, 1\."):
+        getattr(model, method)(NEW, 3 * NEW_Y - 1, sensitive_features=NEW_S)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        getattr(model, method)(NEW, NEW_Y[:-1], sensitive_features=NEW_S)
+
+
+def test_groups_come_from_the_columns_of_X_that_fit_took_them_from():
+    frame, new = (pd.DataFrame(A, columns=["u", "v", "w"]).assign(group=s) for A, s in ((X, S), (NEW, NEW_S)))
+    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0, "aware": True}
+    model = FairKernelClassifier(max_decision_gap=0.1, sensitive_feature_ids=["group"], **options).fit(frame, Y)
+    expected = fit(aware=True)
+    assert model.measure_decision_gap(new) == expected.measure_decision_gap(NEW, sensitive_features=NEW_S)
+    found = model.adapted(new)
+    np.testing.assert_array_equal(found.predict(new), decided(expected.adapted(NEW, sensitive_features=NEW_S)))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_continuous_attribute_stays_one_however_few_values_it_takes(named):
+    age = np.round(40 + 8 * X[:, 0] + 10 * np.random.default_rng(0).normal(size=len(X)))
+    new_age = np.where(NEW[:, 0] > 0, 50.0, 30.0)
+    if named:
+        age, new_age = pd.DataFrame({"sex": S, "age": age}), pd.DataFrame({"age": new_age, "sex": NEW_S})
+    with pytest.warns(ContinuousSensitiveWarning):
+        model = fit(s=age)
+    found = model.measure_decision_gap(NEW, sensitive_features=new_age)
+    values = new_age["age"].to_numpy() if named else new_age
+    sexes = statistical_disparity(None, decided(model), sensitive_features=NEW_S) if named else 0.0
+    expected = max(abs((decided(model) * _standardised(values)).mean()), sexes)
+    assert found.estimate == pytest.approx(expected, abs=1e-12)
+    adapted = model.adapted(NEW, sensitive_features=new_age)
+    assert adapted.decision_gap_["adapted"].estimate <= 0.1 + 1e-12
+    broken = new_age.assign(age="old") if named else np.full(len(NEW), "old")
+    with pytest.raises(ValueError, match="was continuous when fit saw it, and now holds values that are no finite"):
+        model.measure_decision_gap(NEW, sensitive_features=broken)
+
+
+def _standardised(values):
+    return (values - values.mean()) / values.std()
+
+
+def test_several_columns_are_told_apart_by_their_names():
+    age = 40 + 8 * X[:, 0] + 10 * np.random.default_rng(0).normal(size=len(X))
+    with pytest.warns(ContinuousSensitiveWarning):
+        model = fit(s=pd.DataFrame({"sex": S, "age": age}))
+    with pytest.raises(ValueError, match=r"has columns 'sex', 'years', but fit had continuous ones of the names 'age'"):
+        model.measure_decision_gap(NEW, sensitive_features=pd.DataFrame({"sex": NEW_S, "years": NEW[:, 0]}))
+
+
+def test_rows_without_a_group_are_left_out_where_fit_left_them_out():
+    gone = np.arange(len(S)) % 9 == 0
+    with pytest.warns(MissingSensitiveWarning):
+        model = fit(s=np.where(gone, None, S.astype(object)), missing_sensitive="ignore")
+    new_gone = np.arange(len(NEW)) % 7 == 0
+    with pytest.warns(MissingSensitiveWarning, match="missing in 100 of 700 rows"):
+        found = model.measure_decision_gap(NEW, sensitive_features=np.where(new_gone, None, NEW_S.astype(object)))
+    kept = ~new_gone
+    expected = interval(statistical_disparity, None, decided(model)[kept], sensitive_features=NEW_S[kept])
+    assert found.estimate == pytest.approx(expected.estimate, abs=1e-12)
+
+
+def test_a_few_rows_of_many_groups_are_no_identifiers():
+    """Twelve groups in twelve rows: too many to learn from, and no reason not to decide."""
+    many = np.array([f"region {g:02d}" for g in np.arange(len(X)) % 12])
+    model = fit(s=many, aware=True, gap=0.5)
+    assert model.predict(X[:12], sensitive_features=many[:12]).shape == (12,)
+
+
+# Distributions ------------------------------------------------------------------------------------------------
+
+
+def ks(model):
+    return distribution_disparity(None, model.predict(NEW, sensitive_features=NEW_S), sensitive_features=NEW_S).ks
+
+
+def regressor(**options):
+    options = {"aware": True, "distribution_parity": 1.0, "disparity_kept": 1.0, "n_features": 60, **options}
+    return FairKernelRegressor(random_state=0, **options).fit(X, X[:, 0] + np.sin(X[:, 1]), sensitive_features=S)
+
+
+def test_distributions_agree_among_the_rows():
+    model = regressor()
+    found = model.adapted(NEW, sensitive_features=NEW_S)
+    assert ks(found) < 0.02 < 0.1 < ks(model)  # the smallest group has 135 rows
+    assert found.distribution_disparity_["adapted"].ks.estimate == pytest.approx(ks(found), abs=1e-12)
+    assert "adapted" not in model.distribution_disparity_
+    scores = regressor(distribution_parity=0.0)
+    np.testing.assert_allclose(
+        scores.adapted(NEW, sensitive_features=NEW_S).predict(NEW, sensitive_features=NEW_S),
+        scores.predict(NEW, sensitive_features=NEW_S),
+        atol=1e-12,
+    )
+
+
+def test_the_order_within_a_group_stays():
+    model = regressor()
+    found = model.adapted(NEW, sensitive_features=NEW_S)
+    for group in GROUPS:
+        rows = NEW_S == group
+        before, after = (m.predict(NEW[rows], sensitive_features=NEW_S[rows]) for m in (model, found))
+        np.testing.assert_array_equal(np.argsort(before, kind="stable"), np.argsort(after, kind="stable"))
+
+
+def test_several_targets_and_weights():
+    targets = np.column_stack([X[:, 0], X[:, 1] ** 2])
+    options = {"aware": True, "distribution_parity": 1.0, "disparity_kept": 1.0, "n_features": 60, "random_state": 0}
+    model = FairKernelRegressor(**options).fit(X, targets, sensitive_features=S)
+    weight = np.arange(len(NEW)) % 3
+    weighted = model.adapted(NEW, sensitive_features=NEW_S, sample_weight=weight)
+    often = np.repeat(np.arange(len(NEW)), weight)
+    repeated = model.adapted(NEW[often], sensitive_features=NEW_S[often])
+    assert len(weighted.distribution_disparity_["adapted"]) == 2
+    np.testing.assert_allclose(
+        *(m.predict(NEW, sensitive_features=NEW_S) for m in (weighted, repeated)), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_distributions_need_groups():
+    with pytest.raises(ValueError, match=r"adapted\(\) moves each group's scores.*fit with aware=True"):
+        regressor(aware=False, distribution_parity=0.0).adapted(NEW, sensitive_features=NEW_S)
+    few = NEW_S != "c"
+    with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
+        regressor().adapted(NEW[few], sensitive_features=NEW_S[few])
+    with pytest.raises(TypeError, match="with aware=True needs sensitive_features"):
+        regressor().adapted(NEW)
