@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, column_or_1d
 
-from .exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning
+from .exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, warn
 from .sensitive import NO_GROUP, Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
 from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
 
@@ -92,6 +93,7 @@ def read_training_rows(
         raise ValueError(f"y holds values of type {y.dtype}, but {type(estimator).__name__} needs numbers in y.")
     read = _read_any if continuous else read_groups
     sensitive = read(estimator, sensitive_features, n_rows=len(X), rows_like=rows_like)
+    estimator._attributes = sensitive.take(np.arange(0))
     weight = check_weight(sample_weight, X)
     present = np.flatnonzero(weight)
     classes = np.empty(0)
@@ -164,7 +166,7 @@ def read_new_groups(estimator: BaseEstimator, sensitive_features: Any, *, n_rows
         missing=getattr(estimator, "missing_sensitive", "error"),
         rows_like=rows_like,
         min_groups=1,
-        continuous=getattr(estimator, "_continuous_attributes", ()),
+        fitted=estimator._attributes,
     )
     number = {label: position for position, label in enumerate(estimator.groups_)}
     unseen = [label for label in new.groups if label not in number]
@@ -208,24 +210,98 @@ def numbers_of_fitted_groups(
     return new.codes
 
 
-def refuse_absent_groups(estimator: BaseEstimator, codes: np.ndarray, weight: np.ndarray) -> None:
-    """New rows that are to be compared must have some of every group.
+@dataclass(frozen=True)
+class NewRows:
+    """Rows that a fitted estimator is measured on or adapted to: those of positive weight whose group is known.
+
+    Parameters
+    ----------
+    sensitive : Sensitive
+        Every group that fit saw, and no other.
+    weight : ndarray of shape (n,)
+    outcome : ndarray of int, shape (n,), or None
+        Number of each row's class.
+    positions : ndarray of int, shape (n,)
+        Where each row stands in what the user passed.
+    """
+
+    sensitive: Sensitive
+    weight: np.ndarray
+    outcome: np.ndarray | None
+    positions: np.ndarray
+
+
+def read_new_rows(
+    estimator: BaseEstimator, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None
+) -> NewRows:
+    """Read what a method that compares groups among new rows was given, as ``fit`` reads its own.
 
     Parameters
     ----------
     estimator : estimator
         Fitted.
-    codes : ndarray of int, shape (n,)
-        As ``read_new_groups`` numbers them.
-    weight : ndarray of shape (n,)
+    X : array-like of shape (n, p)
+        Not checked: predicting does that.
+    y : array-like of shape (n,), optional
+        Labels that fit saw.
+    sensitive_features : array-like of shape (n,) or (n, columns)
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    NewRows
     """
-    counts = np.bincount(codes[(codes >= 0) & (weight > 0)], minlength=len(estimator.groups_))
-    if absent := [label for label, count in zip(estimator.groups_, counts, strict=True) if count == 0]:
+    if sensitive_features is None:
+        raise TypeError("sensitive_features is missing: pass one value per row, as fit saw them.")
+    n = _num_samples(X)
+    for given, name in ((y, "y"), (sample_weight, "sample_weight")):
+        check_same_index(X, given, name)
+    if getattr(X, "index", None) is None:
+        check_same_index(y, sensitive_features, "sensitive_features", "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingSensitiveWarning)  # what fit says of these rows is not so here
+        sensitive = read_new_groups(estimator, sensitive_features, n_rows=n, rows_like=X)
+    weight = check_weight(sample_weight, np.empty((n, 0)))
+    if gone := int((~sensitive.known).sum()):
+        warn(
+            f"sensitive_features is missing in {gone} of {n} rows: the comparison leaves them out.",
+            MissingSensitiveWarning,
+        )
+    kept = np.flatnonzero((weight > 0) & sensitive.known)
+    sensitive = sensitive.take(kept)
+    _refuse_incomparable(sensitive)
+    return NewRows(sensitive, weight[kept], None if y is None else _outcome(estimator, y, n, kept), kept)
+
+
+def _refuse_incomparable(sensitive: Sensitive) -> None:
+    """Groups without rows have no rate, and a constant has no covariance: neither is a gap of zero."""
+    absent = [label for label, count in zip(sensitive.groups, sensitive.counts, strict=True) if count == 0]
+    if absent:
         raise ValueError(
             f"sensitive_features has no row (of positive weight) of {', '.join(map(repr, absent[:LISTED]))}, which fit "
             "saw, so there is nothing to compare. Pass rows of every group, or compare the groups there are with "
             "fairkernel.metrics."
         )
+    check_group_sizes(sensitive, np.ones(sensitive.n_rows, dtype=bool))
+    for name, values in zip(sensitive.numeric_names, sensitive.numeric.T, strict=True):
+        if np.ptp(values) == 0:
+            raise ValueError(
+                f"sensitive_features: column {name!r} is {values[0]:g} in every row, so nothing can depend on it. Pass "
+                "rows in which it varies."
+            )
+
+
+def _outcome(estimator: BaseEstimator, y: Any, n: int, kept: np.ndarray) -> np.ndarray:
+    labels = column_or_1d(y)
+    if len(labels) != n:
+        raise ValueError(f"y has {len(labels)} rows but X has {n}: pass one label per row of X.")
+    classes, labels = estimator.classes_, labels[kept]
+    if unseen := sorted(set(labels.tolist()) - set(classes.tolist()), key=repr):
+        raise ValueError(
+            f"y has labels that fit did not see: {', '.join(map(repr, unseen[:LISTED]))}; it saw "
+            f"{', '.join(map(repr, classes.tolist()))}."
+        )
+    return np.searchsorted(classes, labels)
 
 
 def _refuse_missing_labels(y: Any) -> None:

@@ -168,7 +168,7 @@ def test_labels_are_needed_where_the_criterion_looks_at_them(method):
         getattr(model, method)(NEW, sensitive_features=NEW_S)
     with pytest.raises(ValueError, match=r"y has labels that fit did not see: -1, 2; it saw 0, 1\."):
         getattr(model, method)(NEW, 3 * NEW_Y - 1, sensitive_features=NEW_S)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="y has 699 rows but X has 700"):
         getattr(model, method)(NEW, NEW_Y[:-1], sensitive_features=NEW_S)
 
 
@@ -210,7 +210,7 @@ def test_several_columns_are_told_apart_by_their_names():
     age = 40 + 8 * X[:, 0] + 10 * np.random.default_rng(0).normal(size=len(X))
     with pytest.warns(ContinuousSensitiveWarning):
         model = fit(s=pd.DataFrame({"sex": S, "age": age}))
-    with pytest.raises(ValueError, match=r"has columns 'sex', 'years', but fit had continuous ones of the names 'age'"):
+    with pytest.raises(ValueError, match="has columns 'sex', 'years', but fit saw 'sex', 'age': pass the same"):
         model.measure_decision_gap(NEW, sensitive_features=pd.DataFrame({"sex": NEW_S, "years": NEW[:, 0]}))
 
 
@@ -288,5 +288,5 @@ def test_distributions_need_groups():
     few = NEW_S != "c"
     with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
         regressor().adapted(NEW[few], sensitive_features=NEW_S[few])
-    with pytest.raises(TypeError, match="with aware=True needs sensitive_features"):
+    with pytest.raises(TypeError, match="sensitive_features is missing"):
         regressor().adapted(NEW)

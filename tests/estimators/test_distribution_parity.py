@@ -100,11 +100,26 @@ def test_the_disparity_is_stored_with_intervals_for_rows_seen_and_not_seen():
         for name in ("ks", "w1"):
             before, after = getattr(unmoved[place], name), getattr(moved[place], name)
             assert after.low <= after.estimate <= after.high
-            assert after.high < before.low
+            assert after.estimate < before.low
     scores = fit(disparity_kept=1.0).predict(X)
     assert unmoved["training"].ks.estimate == pytest.approx(ks(scores, S))
     # A barycentre that had seen the row would show half a step of the two distribution functions.
     assert moved["out_of_fold"].ks.estimate > 0.5 * (1 / (S == "a").sum() + 1 / (S == "b").sum())
+
+
+def test_the_disparity_out_of_fold_is_no_smaller_than_that_of_new_rows():
+    stored, new = [], []
+    for _ in range(6):
+        rows, targets, s = draw(300)
+        model = fit(rows, targets, s, **AWARE)
+        stored.append(model.distribution_disparity_["out_of_fold"])
+        others = [draw(300) for _ in range(5)]
+        predicted = [(model.predict(Z, sensitive_features=g), g) for Z, _, g in others]
+        new += [distribution_disparity(None, f, sensitive_features=g) for f, g in predicted]
+    for name in ("ks", "w1"):
+        found = np.mean([getattr(disparity, name).estimate for disparity in stored])
+        expected = np.mean([getattr(disparity, name) for disparity in new])
+        assert expected < found < 2 * expected  # halves: fewer rows, so chance shows more
 
 
 def test_each_target_has_a_barycentre():

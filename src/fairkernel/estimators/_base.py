@@ -153,7 +153,7 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         self.kernel_ = kernel
         self.features_chosen_ = features.how
         self.n_kernel_features_ = features.map.n_features
-        self.groups_, self._continuous_attributes = rows.sensitive.groups, rows.sensitive.numeric_names
+        self.groups_ = rows.sensitive.groups
         errors = features.error_by_group[: len(self.groups_)].tolist()
         self.approximation_error_by_group_ = dict(zip(self.groups_, errors, strict=True))
         landmarks = features.map.landmarks

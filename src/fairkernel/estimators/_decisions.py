@@ -1,22 +1,24 @@
 """Decisions within a stated gap: the rule of a classifier, what it is compared by, and rows it has not seen."""
 
+from collections.abc import Callable
 from copy import copy
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Cells, cells_of
 from ..metrics import Interval
-from ..rows import read_new_groups, refuse_absent_groups
-from ..sensitive import check_same_index
-from ..validation import check_weight
+from ..rows import NewRows, read_new_rows
 from ._parameters import DECISION
 from ._ridge import FairKernelRidge
 from .decision_rule import DecisionRule, choose_rule, decision_gap, moved_rule
 from .out_of_fold import FoldMoments
 from .tuning import ALPHAS
+
+NOT_SEEN = np.empty(0, dtype=np.int64)
 
 
 class Decisions(FairKernelRidge):
@@ -51,10 +53,9 @@ class Decisions(FairKernelRidge):
         Interval
             The gap of the criterion, with its 95% interval.
         """
-        check_is_fitted(self)
-        decisions = self._margin(X, sensitive_features) >= 0
-        cells, weight = self._new_cells(X, y, sensitive_features, sample_weight)
-        measured = decision_gap(decisions, cells, weight)
+        rows, cells = self._compared_rows(X, y, sensitive_features, sample_weight)
+        decisions = self._margin(_safe_indexing(X, rows.positions), lambda: rows.sensitive.codes) >= 0
+        measured = decision_gap(decisions, cells, rows.weight)
         self.decision_gap_ = {**getattr(self, "decision_gap_", {}), "held_out": measured}
         return measured
 
@@ -93,23 +94,20 @@ class Decisions(FairKernelRidge):
             Its ``decision_gap_`` holds the gap on these rows, as "adapted". Probabilities keep the calibration of
             fit, by margin, and agree with the new decisions.
         """
-        check_is_fitted(self)
+        rows, cells = self._compared_rows(X, y, sensitive_features, sample_weight)
         if self.rule_ is None:
             raise ValueError(
                 f"adapted() moves the decision rule of max_decision_gap, and this {type(self).__name__} has none: fit "
                 "with max_decision_gap, where 1.0 leaves the decisions as they are."
             )
         validate_parameter_constraints(DECISION, {"max_decision_gap": max_decision_gap}, caller_name="adapted")
-        tolerance = cast(float, self.max_decision_gap if max_decision_gap is None else max_decision_gap)
-        scores, likeness = self._scores_and_likeness(X, sensitive_features)
-        cells, weight = self._new_cells(X, y, sensitive_features, sample_weight)
-        kept = np.flatnonzero(weight)
-        scores, likeness, cells, weight = scores[kept], likeness[kept], cells.take(kept), weight[kept]
+        tolerance = self.rule_.tolerance if max_decision_gap is None else float(max_decision_gap)
+        scores, likeness = self._scores_and_likeness(_safe_indexing(X, rows.positions), rows.sensitive.codes)
         found = copy(self)
         found.max_decision_gap = tolerance
-        found.rule_ = moved_rule(self.rule_, scores, likeness, cells, weight, tolerance)
+        found.rule_ = moved_rule(self.rule_, scores, likeness, cells, rows.weight, tolerance)
         decisions = found.rule_.margin(scores, likeness) >= 0
-        found.decision_gap_ = {"adapted": decision_gap(decisions, cells, weight)}
+        found.decision_gap_ = {"adapted": decision_gap(decisions, cells, rows.weight)}
         return found
 
     def _fit_decisions(self, folds: FoldMoments, tolerance: float) -> None:
@@ -153,41 +151,29 @@ class Decisions(FairKernelRidge):
         member = codes[:, None] == np.arange(len(self.groups_))
         return (strata[:, :, None] * member[:, None, :]).reshape(len(codes), -1) / self._cell_shares
 
-    def _scores_and_likeness(self, X: Any, sensitive_features: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What the rule is made of, for new rows."""
+    def _scores_and_likeness(self, X: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the rule is made of, for new rows; only aware decisions look at ``codes``, their groups."""
         checked = self._check_new_rows(X)
         if not self.aware:
             found = self._evaluate(checked, np.hstack([self.coef_, self.likeness_coef_]))
             return found[:, 0] + self.intercept_[0], found[:, 1:] + self.likeness_intercept_
-        codes = self._new_groups(X, sensitive_features, len(checked))
         scores = (self._evaluate(checked, self.coef_) + self.intercept_)[:, 0]
         return scores, self._likeness_of(codes, scores)
 
-    def _margin(self, X: Any, sensitive_features: Any) -> np.ndarray:
-        """What two-class decisions compare with zero."""
+    def _margin(self, X: Any, codes: Callable[[], np.ndarray]) -> np.ndarray:
+        """What two-class decisions compare with zero; the groups are asked for only where they matter."""
         if self.rule_ is None:
             return self._scores(X)[:, 0] - self.threshold
-        return self.rule_.margin(*self._scores_and_likeness(X, sensitive_features))
+        return self.rule_.margin(*self._scores_and_likeness(X, codes() if self.aware else NOT_SEEN))
 
-    def _new_cells(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> tuple[Cells, np.ndarray]:
-        """The cells of new rows and the rows' weights."""
-        sensitive_features = self._given_or_among(X, sensitive_features)
-        if sensitive_features is None:
-            raise TypeError("sensitive_features is missing: pass one value per row, as fit saw them.")
-        n = _num_samples(X)
-        sensitive = read_new_groups(self, sensitive_features, n_rows=n, rows_like=X)
-        weight = check_weight(sample_weight, np.empty((n, 0)))
-        refuse_absent_groups(self, sensitive.codes, weight)
-        outcome = None if y is None or self.criterion == "parity" else self._class_numbers(X, y)
-        return cells_of(self.criterion, sensitive, outcome, self.classes_, weight), weight
-
-    def _class_numbers(self, X: Any, y: Any) -> np.ndarray:
-        check_same_index(X, y, "y")
-        labels = column_or_1d(y)
-        check_consistent_length(X, labels)
-        if unseen := sorted(set(labels.tolist()) - set(self.classes_.tolist()), key=repr):
+    def _compared_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> tuple[NewRows, Cells]:
+        """Rows whose decisions are compared, and their cells."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
             raise ValueError(
-                f"y has labels that fit did not see: {', '.join(map(repr, unseen[:5]))}; it saw "
-                f"{', '.join(map(repr, self.classes_.tolist()))}."
+                f"the gap is one of yes-or-no decisions, but y had {len(self.classes_)} classes. Fit one class against "
+                "the rest."
             )
-        return np.searchsorted(self.classes_, labels)
+        given = self._given_or_among(X, sensitive_features)
+        rows = read_new_rows(self, X, None if self.criterion == "parity" else y, given, sample_weight)
+        return rows, cells_of(self.criterion, rows.sensitive, rows.outcome, self.classes_, rows.weight)

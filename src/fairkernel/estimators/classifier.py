@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..rows import TrainingRows
 from ._decisions import Decisions
@@ -196,7 +196,9 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         ndarray of shape (n,) or (n, n_classes)
         """
         check_is_fitted(self)
-        return self._margin(X, sensitive_features) if len(self.classes_) == 2 else self._scores(X)
+        if len(self.classes_) > 2:
+            return self._scores(X)
+        return self._margin(X, lambda: self._new_groups(X, sensitive_features, _num_samples(X)))
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Class of each row.
@@ -233,7 +235,7 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         """
         check_is_fitted(self)
         if self.rule_ is not None:
-            positive = self.rule_.probability(self._margin(X, sensitive_features))[:, None]
+            positive = self.rule_.probability(self.decision_function(X, sensitive_features=sensitive_features))[:, None]
             return np.hstack([1.0 - positive, positive])
         scores = self._scores(X)
         if len(self.classes_) == 2:

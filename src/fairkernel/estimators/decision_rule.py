@@ -22,6 +22,8 @@ class DecisionRule:
     ----------
     threshold : float
         t.
+    tolerance : float
+        What the multipliers were chosen for.
     multipliers : ndarray of shape (differences,)
         c θ of ``fairkernel.solve.decision``.
     compared : Compared
@@ -30,6 +32,7 @@ class DecisionRule:
     """
 
     threshold: float
+    tolerance: float
     multipliers: np.ndarray
     compared: Compared
     margins: np.ndarray
@@ -98,7 +101,8 @@ def choose_rule(
     compared = compared_in(cells)
     margin = scores - threshold - compared.contrasts(likeness) @ multipliers
     calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
-    return DecisionRule(threshold, multipliers, compared, calibration.X_thresholds_, calibration.y_thresholds_)
+    knots = calibration.X_thresholds_, calibration.y_thresholds_
+    return DecisionRule(threshold, tolerance, multipliers, compared, *knots)
 
 
 def moved_rule(
@@ -122,7 +126,7 @@ def moved_rule(
     DecisionRule
     """
     multipliers = _multipliers(scores - rule.threshold, likeness, cells, weight, tolerance, "gap on these rows")
-    return replace(rule, multipliers=multipliers)
+    return replace(rule, tolerance=tolerance, multipliers=multipliers)
 
 
 def _multipliers(

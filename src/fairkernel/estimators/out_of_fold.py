@@ -185,6 +185,7 @@ class FoldMoments:
         FoldMoments
         """
         fold = _folds(cv, rows, is_classifier(model))
+        _refuse_emptied_cells(model, rows, fold)
         empty = model._no_moments(rows, phi)
         parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
         return cls(model, rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
@@ -319,6 +320,9 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
         return fold
     splits = check_cv(cv, labels, classifier=classifier).split(rows.X, labels)
     for f, (_, held_out) in enumerate(splits):
+        if not hasattr(cv, "split"):  # written out by the caller, who counts the rows of weight zero as well
+            number = np.searchsorted(rows.positions, held_out).clip(max=n - 1)
+            held_out = number[rows.positions[number] == held_out]
         if (fold[held_out] >= 0).any():
             raise ValueError(
                 f"cv={cv!r} holds some rows out more than once; out-of-fold scores need a partition of the rows."
@@ -329,6 +333,21 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
             f"cv={cv!r} never holds out {(fold < 0).sum()} rows; out-of-fold scores need a partition of the rows."
         )
     return fold
+
+
+def _refuse_emptied_cells(model: FairKernelRidge, rows: TrainingRows, fold: np.ndarray) -> None:
+    """Each fold is scored by a model of the other folds, which must have rows of every cell."""
+    cells = model._cells(rows)
+    for f in range(fold.max() + 1):
+        left = np.bincount(cells.codes[(fold != f) & (cells.codes >= 0)], minlength=cells.n_cells)
+        if left.all():
+            continue
+        group = rows.sensitive.groups[int(left.argmin()) % len(rows.sensitive.groups)]
+        among = "" if model.criterion == "parity" else f" that criterion={model.criterion!r} looks at"
+        raise ValueError(
+            f"cross-validation: without fold {f + 1} of {fold.max() + 1} no row{among} is left of group {group!r}, so "
+            "that nothing can be compared. Merge small groups, or pass a cv whose folds each leave rows of every group."
+        )
 
 
 def _grid_coefficients(

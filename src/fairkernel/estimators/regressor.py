@@ -66,9 +66,10 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, Distributions):
     barycentres_ : tuple of Barycentre
         One per target, with ``aware=True``.
     distribution_disparity_ : dict
-        With ``aware=True``: KS and W1 of the predictions with 95% intervals, on the "training" rows and "out_of_fold",
-        where neither the score nor the barycentre has seen the row; of an ``adapted`` model, on the rows it was
-        "adapted" to. For several targets, a list of them.
+        With ``aware=True``: KS and W1 of the predictions with 95% intervals, on the "training" rows and "out_of_fold":
+        of two halves of the rows, scored by models that have not seen them, each moved by the barycentre of the other
+        half (half as many rows: a little more than as many new ones would show). Of an ``adapted`` model, on the rows
+        it was "adapted" to, where they are small by construction. For several targets, a list of them.
     n_components_ : int
         Number of components used.
     alpha_ : float

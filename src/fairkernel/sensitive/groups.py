@@ -72,7 +72,7 @@ def read_sensitive(
     missing: str = "error",
     rows_like: Any = None,
     min_groups: int = 2,
-    continuous: tuple[str, ...] | None = None,
+    fitted: Sensitive | None = None,
 ) -> Sensitive:
     """Read sensitive attributes from a list, an array or a data frame.
 
@@ -90,8 +90,9 @@ def read_sensitive(
         The X these attributes belong to; if both carry a pandas index, the indices must be equal.
     min_groups : int
         Fewest groups accepted when there is no continuous column.
-    continuous : tuple of str, optional
-        Names of the continuous columns where an earlier reading has decided it: a few new rows would count otherwise.
+    fitted : Sensitive, optional
+        What was read of other rows: the columns are matched with it by name, and keep the kinds they had there, which a
+        few new rows would decide otherwise.
 
     Returns
     -------
@@ -113,14 +114,19 @@ def read_sensitive(
     length = len(columns[0].codes)
     if n_rows is not None and length != n_rows:
         raise ValueError(f"sensitive_features has {length} rows but X has {n_rows}: pass one value per row of X.")
+    if fitted is not None:
+        columns = _matched(columns, fitted)
     known = np.ones(length, dtype=bool)
     if missing == "ignore":
         columns, known = _known_rows(columns)
     columns = _settle_missing(columns, missing)
-    numbers = [c for c in columns if _is_continuous(c)] if continuous is None else _named(columns, continuous)
-    categorical = [column for column in columns if column not in numbers]
-    if continuous is None:
+    if fitted is None:
+        numbers = [column for column in columns if _is_continuous(column)]
+        categorical = [column for column in columns if column not in numbers]
         _refuse_identifiers(categorical)
+    else:
+        categorical, numbers = columns[: len(fitted.names)], columns[len(fitted.names) :]
+        _refuse_other_than_numbers(numbers)
     codes, groups = _intersections(categorical, int(known.sum()))
     if not numbers and len(groups) < min_groups:
         raise ValueError(
@@ -284,21 +290,26 @@ def _is_continuous(column: Column) -> bool:
     return True
 
 
-def _named(columns: list[Column], names: tuple[str, ...]) -> list[Column]:
-    """The continuous columns by name; a single column needs none."""
-    found = columns if names and len(columns) == 1 else [column for column in columns if column.name in names]
-    if len(found) != len(names):
+def _matched(columns: list[Column], fitted: Sensitive) -> list[Column]:
+    """The columns in the order of the fitted ones, categories first; a single one needs no name."""
+    names, by_name = (*fitted.names, *fitted.numeric_names), {column.name: column for column in columns}
+    if len(columns) == len(names) == 1:
+        return columns
+    if len(columns) != len(names) or set(by_name) != set(names):
         raise ValueError(
-            f"sensitive_features has columns {', '.join(repr(column.name) for column in columns)}, but fit had "
-            f"continuous ones of the names {', '.join(map(repr, names))}: pass the same columns, so named."
+            f"sensitive_features has columns {', '.join(repr(column.name) for column in columns)}, but fit saw "
+            f"{', '.join(map(repr, names))}: pass the same columns, so named."
         )
-    for column in found:
+    return [by_name[name] for name in names]
+
+
+def _refuse_other_than_numbers(columns: list[Column]) -> None:
+    for column in columns:
         if not column.is_numeric or not np.isfinite(np.array(column.levels, dtype=float)).all():
             raise ValueError(
                 f"sensitive_features: column {column.name!r} was continuous when fit saw it, and now holds values that "
                 "are no finite numbers."
             )
-    return found
 
 
 def _refuse_identifiers(categorical: list[Column]) -> None:
