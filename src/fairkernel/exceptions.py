@@ -44,6 +44,10 @@ class IndefiniteKernelWarning(FairKernelWarning):
     """The kernel has negative eigenvalues, which were clipped to zero."""
 
 
+class KernelScaleWarning(FairKernelWarning):
+    """The kernel sees no row as similar to any other, so nothing carries over to new rows."""
+
+
 class RankWarning(FairKernelWarning):
     """More components were asked for than the data supports."""
 

@@ -290,3 +290,86 @@ def test_distributions_need_groups():
         regressor().adapted(NEW[few], sensitive_features=NEW_S[few])
     with pytest.raises(TypeError, match="sensitive_features is missing"):
         regressor().adapted(NEW)
+
+
+# What else new rows can be ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_columns_are_matched_by_name(method):
+    rng = np.random.default_rng(0)
+    s = pd.DataFrame({"sex": rng.integers(0, 2, len(X)), "race": rng.integers(0, 2, len(X))})
+    inputs = X + 1.2 * s.to_numpy() @ np.array([[1.0, 0, 0], [0, 2.0, 0]])
+    model = fit(inputs, Y, s, aware=True, gap=0.2)
+    swapped = s[["race", "sex"]]
+    np.testing.assert_array_equal(decided(model, inputs, s), decided(model, inputs, swapped))
+    both = [getattr(model, method)(inputs, sensitive_features=given) for given in (s, swapped)]
+    if method == "adapted":
+        both = [found.decision_gap_ for found in both]
+    assert both[0] == both[1]
+    with pytest.raises(ValueError, match="has columns 'a', 'b', but fit saw 'sex', 'race': pass the same columns"):
+        getattr(model, method)(inputs, sensitive_features=s.set_axis(["a", "b"], axis=1))
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_rows_are_matched_by_their_index(method):
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    model = fit(frame)
+    reversed_ = pd.Series(np.arange(1.0, len(X) + 1))[::-1]
+    with pytest.raises(ValueError, match="the index of sample_weight differs from the index of X"):
+        getattr(model, method)(frame, sensitive_features=S, sample_weight=reversed_)
+    with pytest.raises(ValueError, match="the index of sensitive_features differs from the index of y"):
+        getattr(fit(criterion="odds", gap=0.3), method)(X, pd.Series(Y), sensitive_features=pd.Series(S)[::-1])
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_a_cell_whose_rows_have_no_weight_is_empty(method):
+    model = fit(criterion="opportunity", gap=0.3)
+    weight = 1.0 - ((NEW_S == "c") & (NEW_Y == 1))
+    with pytest.raises(ValueError, match="group 'c' has no rows with y = 1"):
+        getattr(model, method)(NEW, NEW_Y, sensitive_features=NEW_S, sample_weight=weight)
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_an_attribute_that_does_not_vary_has_no_gap_to_measure(method):
+    with pytest.warns(ContinuousSensitiveWarning):
+        model = fit(s=40 + 8 * X[:, 0] + np.arange(len(X)) % 7)
+    with pytest.raises(ValueError, match="is 40 in every row, so nothing can depend on it"):
+        getattr(model, method)(NEW, sensitive_features=np.full(len(NEW), 40.0))
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_three_classes_have_no_gap_of_decisions(method):
+    model = fit(y=np.arange(len(X)) % 3, gap=None)
+    with pytest.raises(ValueError, match="the gap is one of yes-or-no decisions, but y had 3 classes"):
+        getattr(model, method)(NEW, sensitive_features=NEW_S)
+
+
+def test_the_interval_of_a_continuous_attribute_counts_the_rows_that_count():
+    age, new_age = (40 + 8 * A[:, 0] + np.arange(len(A)) % 7 for A in (X, NEW))
+    with pytest.warns(ContinuousSensitiveWarning):
+        model = fit(s=age)
+    kept = np.arange(len(NEW)) % 3 > 0
+    weighted = model.measure_decision_gap(NEW, sensitive_features=new_age, sample_weight=kept.astype(float))
+    left_out = model.measure_decision_gap(NEW[kept], sensitive_features=new_age[kept])
+    np.testing.assert_allclose(weighted[:3], left_out[:3], atol=1e-12)
+
+
+def test_distributions_of_one_row_a_group_are_refused():
+    first = [np.flatnonzero(NEW_S == group)[0] for group in GROUPS]
+    with pytest.raises(ValueError, match="group 'a' has 1 row; at least 2 are needed"):
+        regressor().adapted(NEW[first], sensitive_features=NEW_S[first])
+
+
+def test_a_model_whose_bound_was_taken_away_keeps_the_rule_it_was_fitted_with():
+    model = fit(aware=True)
+    found = model.set_params(max_decision_gap=None).adapted(NEW, sensitive_features=NEW_S)
+    assert found.decision_gap_["adapted"].estimate <= 0.1 + 1e-12
+
+
+def test_groups_passed_beside_the_columns_that_hold_them_are_refused():
+    frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(group=S)
+    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0, "aware": True}
+    model = FairKernelClassifier(max_decision_gap=0.1, sensitive_feature_ids=["group"], **options).fit(frame, Y)
+    with pytest.raises(ValueError, match="are both given: leave one out"):
+        model.predict(frame, sensitive_features=S)

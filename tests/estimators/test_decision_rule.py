@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 from fairkernel import FairKernelClassifier
 from fairkernel.estimators.out_of_fold import FoldMoments
@@ -354,3 +355,40 @@ def test_intervals_of_held_out_gaps_cover_the_gap_of_the_population(gap, criteri
         found = model.measure_decision_gap(x[some], y[some], sensitive_features=s[some])
         covered.append(found.low <= truth <= found.high)
     assert 0.93 <= np.mean(covered) <= 0.97
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_three_groups_of_scores_in_narrow_clusters_reach_the_tolerance(aware):
+    """Nearly separable classes: the scores lie in two heaps, and the rule has to cut through one of them."""
+    rng = np.random.default_rng(0)
+    g = np.arange(3000) % 3
+    y = (rng.random(3000) < np.array([0.05, 0.3, 0.6])[g]).astype(int)
+    inputs = 3 * y[:, None] + 0.25 * rng.normal(size=(3000, 3))
+    found = fit(inputs, y, np.array(list("abc"))[g], gap=0.05, aware=aware)
+    assert found.decision_gap_["out_of_fold"].estimate <= 0.05 + 1e-12
+
+
+@pytest.mark.parametrize("criterion", ["opportunity", "odds"])
+def test_a_group_with_one_positive_row_cannot_be_held_out(criterion):
+    kept = (S == "a") | (Y == 0)
+    kept[np.flatnonzero(~kept)[0]] = True
+    with pytest.raises(ValueError, match=rf"without fold \d of 5 no row that criterion='{criterion}' looks at is left"):
+        fit(X[kept], Y[kept], S[kept], criterion=criterion, gap=0.3)
+
+
+def test_advice_fits_the_model_it_is_given_for():
+    age = 40 + 8 * X[:, 0]
+    with pytest.warns() as said:
+        fit(s=age, gap=0.001)
+    texts = [str(w.message) for w in said if w.category is DecisionGapWarning]
+    assert any("below the sampling floor" in text for text in texts)
+    assert not any("aware=True" in text for text in texts)
+
+
+def test_a_fit_that_was_refused_leaves_no_model_behind():
+    model = FairKernelClassifier(max_decision_gap=0.1)
+    with pytest.raises(ValueError, match="one group only"):
+        model.fit(X, Y, sensitive_features=np.full(N, "a"))
+    for call in (model.predict, model.decision_function):
+        with pytest.raises(NotFittedError):
+            call(X)

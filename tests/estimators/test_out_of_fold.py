@@ -101,3 +101,24 @@ def test_the_estimator_is_not_changed():
 def test_splits_that_are_no_partition_are_refused(cv, sentence):
     with pytest.raises(ValueError, match=sentence):
         out_of_fold_scores(FairKernelRegressor(), X, Y, sensitive_features=S, cv=cv)
+
+
+def test_a_fold_that_takes_a_whole_group_away_is_refused():
+    s = np.repeat(["a", "b"], 30)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + (s == "b")[:, None]
+    with pytest.raises(ValueError, match="without fold 1 of 2 no row is left of group 'a'"):
+        out_of_fold_scores(FairKernelRegressor(), X, X[:, 0], sensitive_features=s, cv=KFold(2))
+
+
+def test_splits_that_are_written_out_count_the_rows_without_weight():
+    rng = np.random.default_rng(0)
+    X, s, weight = rng.normal(size=(90, 2)), np.arange(90) % 2, np.ones(90)
+    weight[rng.permutation(90)[:20]] = 0
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    found = out_of_fold_scores(
+        FairKernelRegressor(random_state=0), X, X[:, 0], sensitive_features=s, sample_weight=weight, cv=splits
+    )
+    fold = np.empty(90, dtype=int)
+    for f, (_, held_out) in enumerate(splits):
+        fold[held_out] = f
+    np.testing.assert_array_equal(found.fold, fold[weight > 0])

@@ -165,3 +165,17 @@ def test_what_auto_does_not_go_with_is_refused():
     for budget in (0, -1.0, "long"):
         with pytest.raises(ValueError, match="The 'tuning_budget' parameter of FairKernelRegressor"):
             FairKernelRegressor(kernel="auto", tuning_budget=budget).fit(X, Y, sensitive_features=S)
+
+
+def test_a_common_factor_of_the_weights_changes_nothing():
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(200, 3)), np.arange(200) % 2
+    y, weight = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=200), rng.uniform(0.5, 2.0, 200)
+    models = [
+        FairKernelRegressor(kernel="auto", tuning_budget=3, random_state=0).fit(
+            X, y, sensitive_features=s, sample_weight=factor * weight
+        )
+        for factor in (1.0, 1 / 200)
+    ]
+    assert models[1].alpha_ == pytest.approx(models[0].alpha_ / 200)
+    np.testing.assert_allclose(*(model.predict(X) for model in models), atol=1e-6)

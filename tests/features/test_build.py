@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fairkernel import FairFeatureEmbedding
-from fairkernel.exceptions import IndefiniteKernelWarning
+from fairkernel.exceptions import IndefiniteKernelWarning, KernelScaleWarning
 from fairkernel.features import build_features
 from fairkernel.features.build import AUTO_FLOOR, AUTO_LIMIT, AUTO_PAIR_ERROR, AUTO_RESIDUAL, EXACT_GIB
-from fairkernel.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, UserFunction
+from fairkernel.kernels import RBF, Exponential, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, UserFunction
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 3))
@@ -80,6 +80,7 @@ def test_auto_goes_on_until_the_worst_served_group_meets_the_tolerance(monkeypat
     assert pooled.error_by_group[0] <= AUTO_RESIDUAL < missed.mean()
 
 
+@pytest.mark.filterwarnings("ignore::fairkernel.exceptions.KernelScaleWarning")
 def test_auto_stops_at_the_limit_and_says_what_is_missed(monkeypatch):
     monkeypatch.setattr("fairkernel.features.build.AUTO_LIMIT", 600)
     features = build(RBF(5.0), RNG.normal(size=(900, 8)))
@@ -98,6 +99,7 @@ def test_more_features_than_rows_are_as_many_as_rows():
     assert build(RBF(1.0), X, n_features=5000).map.n_features == 100
 
 
+@pytest.mark.filterwarnings("ignore::fairkernel.exceptions.KernelScaleWarning")
 def test_exact_features_ignore_the_limits_and_reach_the_rank():
     rows = RNG.normal(size=(700, 8))
     features = build(RBF(5.0), rows, kind="exact", n_features=3)
@@ -185,3 +187,13 @@ def test_a_kernel_object_with_a_negative_diagonal_is_no_kernel():
 
     with pytest.raises(ValueError, match="negative k\\(x, x\\), so it is not a kernel"):
         build(Negative(), X)
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), Laplacian(1.0), Exponential(1.0)])
+def test_columns_that_were_not_scaled_are_said(kernel):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    build_features(kernel, X, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))  # says nothing
+    with pytest.warns(KernelScaleWarning, match="similar to no other row .* Scale the columns of X"):
+        build_features(kernel, 1000 * X, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))
+    twice = np.repeat(1000 * X[:150], 2, axis=0)  # every row has a twin
+    build_features(kernel, twice, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))

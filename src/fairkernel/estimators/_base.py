@@ -98,6 +98,10 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # coef_ is learned last: a fit that was refused leaves n_features_in_ behind.
+        return hasattr(self, "coef_")
+
     def _without_sensitive_columns(self, X: Any, sensitive_features: Any) -> tuple[Any, Any]:
         if self.sensitive_feature_ids is None:
             if sensitive_features is None:

@@ -16,7 +16,7 @@ from ._parameters import DECISION
 from ._ridge import FairKernelRidge
 from .decision_rule import DecisionRule, choose_rule, decision_gap, moved_rule
 from .out_of_fold import FoldMoments
-from .tuning import ALPHAS
+from .tuning import penalties
 
 NOT_SEEN = np.empty(0, dtype=np.int64)
 
@@ -105,7 +105,7 @@ class Decisions(FairKernelRidge):
         scores, likeness = self._scores_and_likeness(_safe_indexing(X, rows.positions), rows.sensitive.codes)
         found = copy(self)
         found.max_decision_gap = tolerance
-        found.rule_ = moved_rule(self.rule_, scores, likeness, cells, rows.weight, tolerance)
+        found.rule_ = moved_rule(self.rule_, scores, likeness, cells, rows.weight, tolerance, aware=self.aware)
         decisions = found.rule_.margin(scores, likeness) >= 0
         found.decision_gap_ = {"adapted": decision_gap(decisions, cells, rows.weight)}
         return found
@@ -113,22 +113,30 @@ class Decisions(FairKernelRidge):
     def _fit_decisions(self, folds: FoldMoments, tolerance: float) -> None:
         """Choose the rule on out-of-fold scores, then score all rows."""
         rows, cells = folds.rows, self._cells(folds.rows)
-        found = folds.scores(self, [self.n_components], [self.alpha_, *ALPHAS], likeness=self._needs_likeness)
-        at = 0
+        grid = [self.alpha_, *penalties(rows.weight)]
+        found = folds.scores(self, [self.n_components], grid, likeness=self._needs_likeness)
+        best = 0
         if self.chosen_ is not None:  # tuned: the penalty is chosen once more, on the features the scores are made of
-            at = int(found.losses(self.disparity_kept)[0].argmin())
-            self.alpha_ = found.alphas[at]
-        held_out = found.at(self.disparity_kept)[:, 0, at, 0]
+            best = int(found.losses(self.disparity_kept)[0].argmin())
+            self.alpha_ = grid[best]
+        held_out = found.at(self.disparity_kept)[:, 0, best, 0]
         self._cell_shares = np.asarray(folds.total.attribute_mean)
         if found.likeness is None:
             likeness = self._likeness_of(rows.sensitive.codes, held_out)
         else:
-            alike = int(found.likeness_losses(cells)[0].argmin())
-            self.likeness_alpha_, likeness = found.alphas[alike], found.likeness[:, 0, alike]
+            best = int(found.likeness_losses(cells)[0].argmin())
+            self.likeness_alpha_, likeness = grid[best], found.likeness[:, 0, best]
         a = self._fit_scores(rows, folds.total, attributes=self._needs_likeness)
         truth = rows.y == 1
         self.rule_ = rule = choose_rule(
-            held_out, likeness, cells, truth, rows.weight, threshold=self.threshold, tolerance=tolerance
+            held_out,
+            likeness,
+            cells,
+            truth,
+            rows.weight,
+            threshold=self.threshold,
+            tolerance=tolerance,
+            aware=self.aware,
         )
         margins = {"out_of_fold": rule.margin(held_out, likeness)}
         scores, alike = (folds.phi @ a[:, :1] + self.intercept_)[:, 0], folds.phi @ a[:, 1:]

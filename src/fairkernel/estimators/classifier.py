@@ -33,7 +33,9 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         ρ in [0, 1]: 0 gives every group the same mean score on the training rows, 1 is plain kernel ridge.
     max_decision_gap : float, default=None
         Largest gap of DECISIONS, between 0 and 1: the criterion's rates (positive rates for parity) differ by no more
-        than this out of fold. None is the plain threshold. The rule starts from the scores of
+        than this out of fold. Of a continuous attribute it bounds |cov(decision, attribute)| / deviation: where
+        decisions follow it linearly, about the difference of their rate per standard deviation, not the one between
+        extremes. None is the plain threshold. The rule starts from the scores of
         ``disparity_kept``; 1 leaves them unconstrained, which usually costs least.
     threshold : float, default=0.5
         Score from which on a plain decision is positive, between 0 and 1; two classes only. Where a wrong positive
@@ -47,12 +49,22 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         the rows passed to fit, and ``chosen_`` says what it took.
     tuning_budget : int or float, default=6
         Of ``kernel="auto"``: a whole number of settings (the same answer every time), or seconds as a float.
-    gamma, degree, coef0, kernel_params, objective, criterion, features, n_features : see FairFeatureEmbedding
-    n_moments, rank_tolerance, missing_sensitive, sensitive_feature_ids, random_state : see FairFeatureEmbedding
+    criterion : {"parity", "opportunity", "odds"}, default="parity"
+        Whose means and decisions are to agree: the groups' over all rows, over the rows of the positive class, or
+        within every class.
+    missing_sensitive : {"error", "group", "ignore"}, default="error"
+        Missing values in sensitive_features are refused, are a group of their own, or leave the row to the loss alone.
+    sensitive_feature_ids : list of str or int, default=None
+        Columns of X to read as sensitive_features and to leave out of the inputs: X then carries the groups wherever
+        it goes, through pipelines, scorers and cross-validation.
+    gamma, degree, coef0, kernel_params, objective, features, n_features, n_moments : see FairFeatureEmbedding
+    rank_tolerance, random_state : see FairFeatureEmbedding
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        Of two, the second is the positive one, whose score, rate and probability is meant throughout: the larger label,
+        so "reject" of "hire" and "reject".
     coef_ : ndarray of shape (n_landmarks, n_scores)
         The scores are k(x, landmarks) @ coef_ + intercept_; one score for two classes.
     intercept_, mean_gap_ : ndarray of shape (n_scores,)
@@ -63,7 +75,9 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         for that; the kernel is then their sum.
     decision_gap_ : dict
         With ``max_decision_gap``: the measured gap with its 95% interval on the "training" rows, "out_of_fold" and,
-        after ``measure_decision_gap``, "held_out"; of an ``adapted`` model, on the rows it was "adapted" to.
+        after ``measure_decision_gap``, "held_out"; of an ``adapted`` model, on the rows it was "adapted" to. The rule
+        is chosen on the out-of-fold scores (or the rows adapted to), so the gap there is within the tolerance by
+        choice; among other people it is that give or take sampling, as the interval says.
     n_components_, eigenvalues_, rank_, groups_, landmark_indices_ : see FairKernelRegressor
     approximation_error_by_group_, features_chosen_, embedding_chosen_ : see FairKernelRegressor
     witness_coef_, witness_intercept_, n_features_in_, feature_names_in_ : see FairKernelRegressor
@@ -150,7 +164,7 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         y : array-like of shape (n,)
             Any two labels, or more (one score per class).
         sensitive_features : array-like of shape (n,) or (n, columns)
-            Required unless ``sensitive_feature_ids`` is set. Not needed to predict.
+            Required unless ``sensitive_feature_ids`` is set. Not needed to predict unless ``aware=True``.
         sample_weight : array-like of shape (n,), optional
             Weighs the loss and the group means alike.
 

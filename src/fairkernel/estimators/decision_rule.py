@@ -77,6 +77,7 @@ def choose_rule(
     *,
     threshold: float,
     tolerance: float,
+    aware: bool,
 ) -> DecisionRule:
     """The rule nearest to the plain decisions whose out-of-fold gap is within the tolerance.
 
@@ -92,14 +93,17 @@ def choose_rule(
     threshold : float
         Of the plain decisions.
     tolerance : float
+    aware : bool
+        Whether the likeness is that of known groups.
 
     Returns
     -------
     DecisionRule
     """
-    multipliers = _multipliers(scores - threshold, likeness, cells, weight, tolerance, "out-of-fold gap")
+    u = scores - threshold
+    multipliers = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="out-of-fold gap")
     compared = compared_in(cells)
-    margin = scores - threshold - compared.contrasts(likeness) @ multipliers
+    margin = u - compared.contrasts(likeness) @ multipliers
     calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
     knots = calibration.X_thresholds_, calibration.y_thresholds_
     return DecisionRule(threshold, tolerance, multipliers, compared, *knots)
@@ -112,34 +116,44 @@ def moved_rule(
     cells: Cells,
     weight: np.ndarray,
     tolerance: float,
+    *,
+    aware: bool,
 ) -> DecisionRule:
     """The same threshold and calibration, the multipliers chosen on other rows.
 
     Parameters
     ----------
     rule : DecisionRule
-    scores, likeness, cells, weight, tolerance
+    scores, likeness, cells, weight, tolerance, aware
         As in ``choose_rule``, of rows the scores were not fitted to.
 
     Returns
     -------
     DecisionRule
     """
-    multipliers = _multipliers(scores - rule.threshold, likeness, cells, weight, tolerance, "gap on these rows")
+    u = scores - rule.threshold
+    multipliers = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="gap on these rows")
     return replace(rule, tolerance=tolerance, multipliers=multipliers)
 
 
 def _multipliers(
-    u: np.ndarray, likeness: np.ndarray, cells: Cells, weight: np.ndarray, tolerance: float, which: str
+    u: np.ndarray,
+    likeness: np.ndarray,
+    cells: Cells,
+    weight: np.ndarray,
+    tolerance: float,
+    *,
+    aware: bool,
+    which: str,
 ) -> np.ndarray:
     """c θ of the smallest c within the tolerance, with warnings where that promises too much."""
     line = DecisionLine.of(u, likeness, cells.rate_weights(weight), compared_in(cells))
     at, reached = line.within(tolerance)
     if not reached:
+        known = "" if aware or cells.numeric.shape[1] else " Where the groups are known at prediction, use aware=True."
         warn(
-            f"max_decision_gap={tolerance:g} is not reached by any rule of this family: the least {which} is "
-            f"{line.gaps[at]:.3g}, and that rule is used. Raise max_decision_gap, merge small groups, or use "
-            "aware=True where the groups are known at prediction.",
+            f"max_decision_gap={tolerance:g} is not reached: the least {which} of the rules tried is "
+            f"{line.gaps[at]:.3g}, and that rule is used. Raise max_decision_gap, or merge small groups.{known}",
             DecisionGapWarning,
         )
     warn_below_floor(tolerance, line.rates[at], cells, weight)
@@ -174,13 +188,17 @@ def warn_below_floor(tolerance: float, rates: np.ndarray, cells: Cells, weight: 
     sizes = effective_sizes(cells, weight)
     floors = []
     for stratum in map(list, cells.strata):
+        pooled = float(np.clip(np.average(rates[stratum], weights=sizes[stratum]), 0.0, 1.0))
         if len(stratum) > 1:
-            pooled = np.average(rates[stratum], weights=sizes[stratum])
-            floors.append(parity_noise_floor(sizes[stratum], float(np.clip(pooled, 0.0, 1.0))))
+            floors.append(parity_noise_floor(sizes[stratum], pooled))
+        if cells.numeric.shape[1]:
+            # The mean of n products of a decision with an unrelated standardised number is N(0, p(1 − p)/n).
+            floors.append(float(np.sqrt(2 / np.pi * pooled * (1 - pooled) / sizes[stratum].sum())))
     if floors and tolerance < max(floors):
         warn(
             f"max_decision_gap={tolerance:g} is below the sampling floor of {max(floors):.3g}: decisions of exactly "
-            "equal rates would show more than the tolerance in as many rows as these, so that it cannot be verified.",
+            "equal rates would show more than the tolerance in as many rows as these, so that it cannot be verified. "
+            "Raise it, or judge the model on more rows.",
             DecisionGapWarning,
         )
 
@@ -201,9 +219,11 @@ def decision_gap(decisions: np.ndarray, cells: Cells, weight: np.ndarray) -> Int
     W = cells.rate_weights(weight)
     rates = decisions @ W
     compared = compared_in(cells)
-    # Σ a_i over rows with a_i = n W_i d_i: the standard error of its mean, numeric attributes only.
+    # Σ a_i over the n rows of a stratum with a_i = n W_i d_i: the standard error of its mean, numeric attributes only.
     terms = W[:, compared.n_cells :] * decisions[:, None]
-    errors = np.sqrt(np.maximum((terms**2).sum(axis=0) - terms.sum(axis=0) ** 2 / len(decisions), 0.0))
+    inside = [np.isin(cells.codes, stratum).sum() for stratum in map(list, cells.strata)]
+    n = np.repeat(inside, terms.shape[1] // len(cells.strata))
+    errors = np.sqrt(np.maximum((terms**2).sum(axis=0) - terms.sum(axis=0) ** 2 / n, 0.0))
     low, high = largest_gap_interval(
         rates[: compared.n_cells],
         effective_sizes(cells, weight),

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..criteria import Cells, cells_of
 from ..rows import TrainingRows
-from ..sensitive import warn_of_small_groups
+from ..sensitive import MANY_LEVELS, warn_of_small_groups
 from ._base import ROWS_PER_COMPONENT, FairKernelEstimator, largest_gap, number_of_components
 from ._parameters import SHARED
 from .stability import SpanStability, span_stability
@@ -43,7 +43,8 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         have a gap (two groups only).
     criterion : {"parity", "opportunity", "odds"}, default="parity"
         Which means are to agree: the groups' over all rows, over the rows of the positive class (the larger of two
-        labels), or within every class. For a numeric y the classes are four bins of equal numbers of rows.
+        labels), or within every class. For a numeric y (fractions, or floats of more than ten values)
+        the classes are four bins of equal numbers of rows.
     features : {"landmarks", "exact", "fourier"}, default="landmarks"
         How the kernel becomes finitely many numbers: group-weighted randomly pivoted Cholesky, the same to numerical
         rank, or random Fourier features (which keep no training rows).
@@ -154,9 +155,10 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
             return cells_of("parity", rows.sensitive)
         if rows.y.ndim == 2 and not rows.y.shape[1]:
             return cells_of(self.criterion, rows.sensitive)  # which says that y is missing
-        if type_of_target(rows.y).startswith("continuous"):
-            return cells_of(self.criterion, rows.sensitive, rows.y, None, rows.weight)
         classes, numbers = np.unique(rows.y, return_inverse=True)
+        many = rows.y.dtype.kind == "f" and len(classes) > MANY_LEVELS
+        if many or type_of_target(rows.y).startswith("continuous"):
+            return cells_of(self.criterion, rows.sensitive, rows.y, None, rows.weight)
         return cells_of(self.criterion, rows.sensitive, numbers, classes)
 
     def transform(self, X: Any) -> np.ndarray:

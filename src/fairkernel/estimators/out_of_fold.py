@@ -314,7 +314,10 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
     fold = np.full(n, -1)
     if isinstance(cv, Integral):
         if not 2 <= int(cv) <= n:
-            raise ValueError(f"cv={cv!r} must be a number of folds from 2 to the {n} rows, or a splitter.")
+            raise ValueError(
+                f"cross-validation needs a cv from 2 folds to as many as there are rows, or a splitter; got {cv!r} for "
+                f"{n} rows."
+            )
         # Dealt in turn, so that each fold has its share of every group and of every level of y.
         fold[np.lexsort((labels, rows.sensitive.codes))] = np.arange(n) % int(cv)
         return fold

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..backend import to_numpy
-from ..exceptions import IndefiniteKernelWarning, warn
-from ..kernels import Kernel
+from ..exceptions import IndefiniteKernelWarning, KernelScaleWarning, warn
+from ..kernels import RBF, Exponential, Kernel, Laplacian
 from .clipped import clipped_eigenfeatures
 from .fourier import fourier_features, pair_error_by_group
 from .landmarks import pivoted_cholesky
@@ -17,6 +17,8 @@ AUTO_FLOOR = 500  # landmarks always taken: below this an m×m solve costs nothi
 AUTO_LIMIT = 2000
 AUTO_RESIDUAL = 1e-3  # share of a group's kernel diagonal that may stay unexplained
 AUTO_PAIR_ERROR = 0.02  # the same for Fourier features, as an error of k(x, z) itself
+ISOLATED = 1e-3  # a row whose nearest neighbour is less similar stands alone; k(x, x) is 1
+ISOLATED_ROWS, ISOLATED_AMONG, ISOLATED_AT_LEAST = 100, 2000, 20  # rows looked at, and the rows they are compared with
 EXACT_GIB = 4.0  # refuse larger n×n work instead of failing inside an allocation
 
 
@@ -63,6 +65,7 @@ def build_features(
     with np.errstate(over="ignore", invalid="ignore"):  # looked at right below, with a sentence that helps
         diagonal = kernel.diag(X)
     _check_diagonal(diagonal, kernel)
+    _warn_of_isolated_rows(kernel, X)
     mean_diagonal = np.bincount(codes, weights=weight * np.abs(to_numpy(diagonal))) / by_group
 
     def error_by_group(residual: np.ndarray) -> np.ndarray:
@@ -121,6 +124,23 @@ def _refuse_too_large(n: int) -> None:
         raise ValueError(
             f"features='exact' on n = {n} rows may need an n×n array of {gib:.1f} GiB (limit {EXACT_GIB:g} GiB); "
             "use features='landmarks', which needs n × n_features."
+        )
+
+
+def _warn_of_isolated_rows(kernel: Kernel, X: Array) -> None:
+    """Say so when most rows are similar to themselves alone: the scores of new rows would all be the intercept."""
+    n = X.shape[0]
+    if not isinstance(kernel, RBF | Laplacian | Exponential) or n < ISOLATED_AT_LEAST:
+        return
+    some, others = np.arange(0, n, max(1, n // ISOLATED_ROWS)), np.arange(0, n, max(1, n // ISOLATED_AMONG))
+    alike = to_numpy(kernel(X[:: some[1], :], X[:: others[1], :]))
+    nearest = np.where(some[:, None] == others, 0.0, alike).max(axis=1)
+    if float(np.median(nearest)) < ISOLATED:
+        warn(
+            f"kernel {kernel!r} sees most rows as similar to no other row (k(x, z) is below {ISOLATED:g}), so that new "
+            "rows all get much the same score. Scale the columns of X, for instance with "
+            "sklearn.preprocessing.StandardScaler, or lower gamma.",
+            KernelScaleWarning,
         )
 
 

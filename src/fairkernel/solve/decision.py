@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.special import expit
 
-SMOOTHING = (0.5, 0.1, 0.02)  # widths of the softened decisions, in deviations of f, on the way to hard ones
+SMOOTHING = (0.5, 0.1, 0.02, 0.004, 0.0008)  # widths of the softened decisions, in deviations of f, on the way to hard
 ROUNDING = 1e-12  # cumulated sums of weights: a gap of zero is zero to this
 
 
