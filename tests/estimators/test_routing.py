@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -191,3 +192,18 @@ def test_a_plain_pipeline_transforms_with_an_embedding():
     pipeline = make_pipeline(FairFeatureEmbedding(n_components=3, random_state=0), Ridge())
     scores = pipeline.fit(X, TARGET, fairfeatureembedding__sensitive_features=S).predict(X)
     assert scores[S == "a"].mean() == pytest.approx(scores[S == "b"].mean(), abs=1e-10)
+
+
+def test_aware_decisions_are_scored_where_X_carries_the_groups():
+    """Scorers hand predict no groups: with sensitive_feature_ids they need not."""
+    s = np.where(X[:, 1] + RNG.normal(size=N) > 0, "b", "a")
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(group=s)
+    options = {"max_decision_gap": 0.5, "aware": True, "disparity_kept": 1.0, "random_state": 0}
+    model = FairKernelClassifier(sensitive_feature_ids=["group"], **options)
+    scores = cross_val_score(model, frame, Y, scoring="roc_auc", cv=CV)
+    predicted = cross_val_predict(model, frame, Y, cv=CV)
+    for k, (train, test) in enumerate(CV.split(X)):
+        own = FairKernelClassifier(**options).fit(X[train], Y[train], sensitive_features=s[train])
+        known = {"sensitive_features": s[test]}
+        assert scores[k] == pytest.approx(roc_auc_score(Y[test], own.decision_function(X[test], **known)))
+        np.testing.assert_array_equal(predicted[test], own.predict(X[test], **known))
