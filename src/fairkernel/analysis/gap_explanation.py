@@ -29,10 +29,11 @@ class GapExplanation:
         "name", "contribution" and "standard_error" (0 where exact), by size of the contribution.
         ``contribution.sum() + interaction`` is the gap.
     rows : dict of str to ndarray
-        "group", "score", "coefficient" c and "contribution" in the order of X. Contributions, c times score minus mean,
-        sum to the gap; rows of other groups have 0.
+        "group" (None where it is not known), "score", "coefficient" c and "contribution" in the order of X.
+        Contributions, c times score minus mean, sum to the gap; rows of other groups, of none and of no weight have 0.
     interaction : float
-        What the columns do not carry one by one; rounding where they are exact.
+        What the columns do not carry one by one, groups that the score itself takes included; rounding where the
+        columns are exact.
     exact : bool
         Whether the score is a sum over columns, so that their contributions are no estimates.
     score_name : str
