@@ -136,9 +136,9 @@ def interval(
     return _around(counts.difference(*RATES[name]), half, level, 1.0)
 
 
-def check_level(level: float) -> None:
+def check_level(level: Any) -> None:
     """Refuse a level that is no probability strictly between 0 and 1."""
-    if not 0 < level < 1:
+    if not isinstance(level, float | np.floating) or not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, both left out; got {level!r}.")
 
 
