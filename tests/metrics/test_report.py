@@ -301,7 +301,7 @@ def test_whole_numbers_are_amounts_only_when_told_so():
             "y_score and pos_label belong to classification",
         ),
         ({"y_score": [0.5, 0.5]}, ValueError, "y_score has 2 rows but y_pred has 4"),
-        ({"n_resamples": 0, "y_score": [0.1, 0.2, 0.3, 0.4]}, ValueError, "n_resamples must be at least 1; got 0"),
+        ({"n_resamples": 0, "y_score": [0.1, 0.2, 0.3, 0.4]}, ValueError, "n_resamples must be .* 1; got 0"),
         ({"task": "regression", "y_true": list("abab")}, ValueError, "y_true must be numbers; got values such as 'a'"),
     ],
 )

@@ -84,7 +84,8 @@ class GroupCounts:
             Scores whose sums are kept too.
         sample_weight : array-like of shape (n,), optional
         pos_label : label, optional
-            Default: the larger of the two labels. Chunks that may show one text label only need it.
+            Default: the larger of the two labels. Chunks that may show one label only need it, unless labels are 0 and
+            1, or −1 and 1.
         min_groups : int
             Fewest groups accepted; a chunk may hold one.
 

@@ -49,7 +49,7 @@ def fairness_report(
         Scores behind predicted labels; adds their mean and distribution disparities.
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
-        Default: the larger of the two labels.
+        Default: the larger of the two labels, as in `statistical_disparity`.
     task : {"auto", "classification", "regression"}
         "auto" takes two distinct values of `y_true` for classes and fractional numbers for regression, and
         refuses whatever lies between.
