@@ -110,14 +110,16 @@ class GapExplanation:
             error = float(np.sqrt(np.sum(self.columns["standard_error"] ** 2)))
             parts.append({"name": "interaction", "contribution": self.interaction, "standard_error": error})
         c, score = self.rows["coefficient"], self.rows["score"]
+        a, b = map(str, self.groups)
+        names = (a, b) if a != b else map(repr, self.groups)  # 0 and "0"
         return {
             "sentence": self.sentence,
             "how": "exact" if self.exact else "by permutation, ± standard error",
             "score_name": self.score_name,
             "parts": [part | {"text": _with_error(part)} for part in parts],
             "groups": [
-                {"name": str(label), "mean": mean, "scores": score[side > 0], "shares": side[side > 0]}
-                for label, mean, side in zip(self.groups, self.means, (c, -c), strict=True)
+                {"name": name, "mean": mean, "scores": score[side > 0], "shares": side[side > 0]}
+                for name, mean, side in zip(names, self.means, (c, -c), strict=True)
             ],
         }
 
