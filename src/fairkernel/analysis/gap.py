@@ -61,7 +61,8 @@ def explain_gap(
     score : callable, optional
         A function of X that returns one number per row. By default ``decision_function``, ``predict_proba`` of the
         second class or ``predict``: the first that the model has. One that takes ``sensitive_features`` is given them;
-        they stay with their rows while columns are exchanged, and what they add to the gap is interaction.
+        they stay with their rows while columns are exchanged, and what they add to the gap is interaction. Where a
+        pipeline hides that: ``lambda X: pipeline.predict(X, sensitive_features=s)``.
     sample_weight : array-like of shape (n,), optional
         2 is the row twice, 0 the row absent.
     n_repeats : int, default=10

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class ResultsFile:
                 "choose another --out or delete the file."
             )
         for number, trial in enumerate(whole[1:], 2):
-            if not _is_trial(trial):
+            if not _is_trial(trial, self.header.get("methods", ())):
                 raise ValueError(
                     f"{self.path}, line {number}: no finished trial stands there; delete this line and its trial is "
                     "run again, or choose another --out."
@@ -105,11 +106,13 @@ def _read(line: bytes) -> Any:
         return None
 
 
-def _is_trial(row: Any) -> bool:
+def _is_trial(row: Any, methods: Iterable[str]) -> bool:
     if not isinstance(row, dict) or not isinstance(row.get("table"), str) or not isinstance(row.get("shuffle"), int):
         return False
     results = row.get("results")
-    return isinstance(results, dict) and bool(results) and all(isinstance(found, dict) for found in results.values())
+    if not isinstance(results, dict) or not results or not set(methods) <= set(results):
+        return False
+    return all(isinstance(found, dict) for found in results.values())
 
 
 def _line(row: dict[str, Any]) -> bytes:

@@ -120,8 +120,8 @@ def refuse_continuous(sensitive: Sensitive) -> None:
     if sensitive.numeric_names:
         raise ValueError(
             f"sensitive_features: {', '.join(map(repr, sensitive.numeric_names))} is continuous and forms "
-            "no groups. Bin it into groups, or measure numeric predictions with correlation_disparity, and these or "
-            "decisions with covariance_disparity."
+            "no groups. Bin it into groups, or measure the dependence on it with correlation_disparity or "
+            "covariance_disparity."
         )
 
 
