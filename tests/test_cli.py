@@ -270,6 +270,13 @@ def test_without_a_command_the_usage_is_printed():
     result = run()
     assert result.status == 2
     assert "usage: fairkernel" in result.err
+    assert "required: {demo,reproduce,data}" in result.err
+
+
+def test_without_an_action_the_actions_are_listed():
+    result = run("data")
+    assert result.status == 2
+    assert "required: {list,get}" in result.err
 
 
 def test_help_names_every_command():

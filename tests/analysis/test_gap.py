@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
@@ -17,6 +18,7 @@ from sklearn.svm import LinearSVC
 import fairkernel
 from fairkernel import FairKernelClassifier, FairKernelRegressor, explain_gap
 from fairkernel.analysis import gap as gap_module
+from fairkernel.exceptions import MissingSensitiveWarning
 from fairkernel.kernels import Linear, Polynomial
 
 RNG = np.random.default_rng(0)
@@ -248,6 +250,78 @@ def test_weights_are_duplicated_rows():
     np.testing.assert_allclose(weighted.rows["contribution"].sum(), weighted.gap)
 
 
+def test_integer_weights_are_duplicated_rows_in_expectation():
+    times = np.where(X[:, 0] + X[:, 1] > 1, 4, RNG.integers(0, 2, N))  # which rows are read matters
+    c = times * np.where(S == "b", 1 / times[S == "b"].sum(), -1 / times[S == "a"].sum())
+    gap, share = c @ interacting(X), times / times.sum()
+    # Column 0 read from every row with its share of the weight.
+    expected = gap - c @ (X[:, 1] * (share @ X[:, 0])), gap - c @ (X[:, 0] * (share @ X[:, 1]))
+    weighted = explain(Interacting(), sample_weight=times, groups=("b", "a"), n_repeats=400)
+    repeated = explain(
+        Interacting(), np.repeat(X, times, axis=0), np.repeat(S, times), groups=("b", "a"), n_repeats=400
+    )
+    for found in (weighted, repeated):
+        errors = dict(zip(found.columns["name"], found.columns["standard_error"], strict=True))
+        for j in (0, 1):
+            assert abs(by_name(found)[f"x{j}"] - expected[j]) < 4 * errors[f"x{j}"]
+
+
+def test_rows_of_weight_zero_are_absent():
+    kept = RNG.random(N) < 0.6
+    wild = np.where(kept[:, None], X, 1e6 * X[::-1])
+
+    found = explain(Interacting(), wild, sample_weight=kept)
+    without = explain(Interacting(), wild[kept], S[kept])
+    np.testing.assert_allclose(found.columns["contribution"], without.columns["contribution"])
+    np.testing.assert_allclose(found.rows["contribution"][kept], without.rows["contribution"])
+    assert not found.rows["contribution"][~kept].any()
+
+    def additive_where_kept(rows):
+        return rows[:, 0] + rows[:, 1] + np.where(np.abs(rows[:, 0]) > 100, rows[:, 0] * rows[:, 1], 0.0)
+
+    assert explain(None, np.where(kept[:, None], X, 200.0), score=additive_where_kept, sample_weight=kept).exact
+
+
+def test_weights_of_one_permute():
+    donors = gap_module._donors(np.ones(50), np.random.RandomState(0))
+    np.testing.assert_array_equal(np.sort(donors), np.arange(50))
+
+
+def test_rows_are_read_as_often_as_their_weight_says():
+    weight = np.array([0.0, 1.0, 0.0, 2.5, 0.5, 0.0])
+    rng = np.random.RandomState(0)
+    drawn = np.array([gap_module._donors(weight, rng) for _ in range(4000)])
+    np.testing.assert_array_equal(drawn[:, weight == 0], np.tile([0, 2, 5], (4000, 1)))
+    for place in (1, 3, 4):
+        np.testing.assert_allclose(
+            np.bincount(drawn[:, place], minlength=6) / 4000, weight / weight.sum(), atol=4 * 0.5 / np.sqrt(4000)
+        )
+
+
+def test_rows_without_a_group_count_for_neither():
+    s = S.astype(object)
+    s[:30] = None
+    with pytest.warns(MissingSensitiveWarning):
+        model = regressor(s=s, missing_sensitive="ignore")
+    with pytest.warns(MissingSensitiveWarning, match="missing in 30 of 200 rows: they count for neither of the two"):
+        found = explain(model, s=s)
+    np.testing.assert_allclose(abs(found.gap), abs(difference(model.predict(X)[30:], S[30:])))
+    assert found.rows["group"].tolist() == s.tolist()
+    assert not found.rows["contribution"][:30].any()
+    np.testing.assert_allclose(found.rows["contribution"].sum(), found.gap)
+    np.testing.assert_allclose(found.columns["contribution"].sum(), found.gap)
+
+
+@pytest.mark.parametrize("container", [np.array, list, tuple, pd.Series])
+def test_the_pair_comes_in_any_container(container):
+    assert explain(regressor(), groups=container(["b", "a"])).groups == ("b", "a")
+
+
+def test_intersections_may_be_lists():
+    two = pd.DataFrame({"s": S, "t": np.tile([0, 1], N // 2)})
+    assert explain(regressor(), s=two, groups=[["a", 0], ["b", 1]]).groups == (("a", 0), ("b", 1))
+
+
 # Containers and names
 
 
@@ -294,6 +368,26 @@ def test_the_sensitive_column_of_a_model_that_leaves_it_out_contributes_nothing(
     assert abs(by_name(explain(model, frame))["group"]) < 1e-12
 
 
+def test_groups_may_be_columns_of_X():
+    frame = pd.DataFrame(X, columns=list("uvwx")).assign(group=S)
+    plain = FairKernelClassifier(kernel="linear", sensitive_feature_ids=["group"], random_state=0)
+    aware = clone(plain).set_params(max_decision_gap=0.1, aware=True)
+    for model in (plain.fit(frame, LABEL), aware.fit(frame, LABEL)):
+        found, given = explain(model, frame, None), explain(model, frame, S)
+        assert found.gap == given.gap
+        np.testing.assert_array_equal(found.columns["contribution"], given.columns["contribution"])
+        assert by_name(found)["group"] == pytest.approx(0.0, abs=1e-12)
+        with pytest.raises(TypeError, match=r"sensitive_features is missing.*or an X with the columns of the model's"):
+            explain(model, frame.drop(columns="group").to_numpy(), None)
+
+
+def test_what_groups_add_is_no_part_of_a_single_column():
+    model = FairKernelClassifier(kernel="linear", disparity_kept=1.0, max_decision_gap=0.1, aware=True, random_state=0)
+    found = explain(model.fit(X[:, :1], LABEL, sensitive_features=S), X[:, :1])
+    assert not found.exact
+    assert abs(found.interaction) > 1e-3
+
+
 def test_a_score_of_ones_own_is_explained():
     model = LinearRegression().fit(X, np.column_stack([Y, -Y]))
     found = explain(model, score=lambda rows: model.predict(rows)[:, 1])
@@ -305,9 +399,10 @@ def test_a_score_of_ones_own_is_explained():
 def test_a_model_that_needs_groups_to_predict_is_explained_with_them_held():
     model = FairKernelClassifier(kernel="linear", disparity_kept=1.0, max_decision_gap=0.1, aware=True, random_state=0)
     model.fit(X, LABEL, sensitive_features=S)
-    with pytest.raises(TypeError, match="aware=True needs sensitive_features"):
-        explain(model)
-    found = explain(model, score=lambda rows: model.decision_function(rows, sensitive_features=S))
+    found = explain(model)
+    again = explain(model, score=lambda rows: model.decision_function(rows, sensitive_features=S))
+    np.testing.assert_array_equal(found.columns["contribution"], again.columns["contribution"])
+    assert found.score_name == "decision_function"
     np.testing.assert_allclose(found.rows["contribution"].sum(), found.gap)
     np.testing.assert_allclose(found.columns["contribution"].sum() + found.interaction, found.gap)
     assert not found.exact
@@ -381,6 +476,8 @@ def test_misaligned_rows_are_refused():
     frame = pd.DataFrame(X, columns=list("uvwx"))
     with pytest.raises(ValueError, match="index of sensitive_features differs"):
         explain(regressor(frame), frame, pd.Series(S, index=frame.index[::-1]))
+    with pytest.raises(ValueError, match="index of sample_weight differs"):
+        explain(regressor(frame), frame, sample_weight=pd.Series(np.ones(N), index=frame.index[::-1]))
 
 
 def test_it_is_a_public_name():

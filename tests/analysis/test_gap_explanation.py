@@ -125,6 +125,12 @@ def test_no_label_is_cut_whatever_the_names(name):
         assert label.get_window_extent().y1 <= above.get_window_extent().y0 + 1
 
 
+def test_labels_that_would_read_alike_are_told_apart_in_the_plot():
+    s = np.array([0, "0"], dtype=object)[np.arange(N) % 2]
+    names = [text.get_text() for text in explained(s=s).plot().axes[1].get_legend().get_texts()]
+    assert set(names) == {"0", "'0'"}
+
+
 def test_a_score_without_differences_can_be_drawn():
     found = explain_gap(None, X, sensitive_features=S, score=lambda rows: np.zeros(len(rows)))
     assert saved(found.plot()).min() < 0.5

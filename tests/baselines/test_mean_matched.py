@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -277,6 +278,24 @@ def test_groups_pass_through_a_pipeline(variant):
         on_z = make_pipeline(MeanMatchedRidge(variant=variant), LogisticRegression())
         on_z.fit(X, Y, sensitive_features=S)
         assert_allclose(gaps(on_z.decision_function(X, sensitive_features=S), S), 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_score_is_the_accuracy_of_predictions_that_see_the_groups(variant):
+    labels, weight = np.array(["no", "yes"])[Y], np.arange(len(Y)) % 3
+    model = fitted(variant, y=labels)
+    right = model.predict(X, sensitive_features=S) == labels
+    assert model.score(X, labels, sensitive_features=S) == pytest.approx(right.mean())
+    expected = np.average(right, weights=weight)
+    assert model.score(X, labels, sample_weight=weight, sensitive_features=S) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_groups_reach_every_step_of_cross_validation_by_routing(variant):
+    model = MeanMatchedRidge(variant=variant)
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(model, X, Y, params={"sensitive_features": S}, cv=3, error_score="raise")
+    assert (found["test_score"] > 0.6).all()
 
 
 def test_frames_keep_their_names():

@@ -119,3 +119,5 @@ def test_included_race_columns_rebuild_race():
 def test_an_unknown_attribute_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"sensitive must be one of \['race', 'sex', 'both'\], got 'age'"):
         fetch_compas_two_years(sensitive="age")
+    with pytest.raises(ValueError, match=r"sensitive must be one of .*, got \['race'\]"):
+        fetch_compas_two_years(sensitive=["race"])

@@ -75,6 +75,23 @@ def test_a_file_the_folder_does_not_hold_is_looked_for_in_the_cache(monkeypatch,
     assert read_source(SOURCE) == CONTENT
 
 
+def test_a_folder_that_cannot_be_read_is_named_with_the_variable(monkeypatch, tmp_path):
+    # As of a folder of another user; root, who runs some tests, may read everything.
+    def denied(self, **_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    message = r"given/table.zip cannot be read \(Permission denied\).*let the variable FAIRKERNEL_DATA name another"
+    monkeypatch.setenv("FAIRKERNEL_DATA", str(tmp_path / "given"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", denied)
+        with pytest.raises(OSError, match=message):
+            read_source(SOURCE)
+    put(tmp_path / "given" / SOURCE.file, CONTENT)
+    monkeypatch.setattr(Path, "open", lambda self, *_: denied(self))
+    with pytest.raises(OSError, match=message):
+        read_source(SOURCE)
+
+
 @pytest.mark.parametrize("wrong", [b"the PUBLISHED bytes", b"short", b""])
 def test_a_local_file_of_another_hash_is_refused_and_left_as_it_is(cached, wrong):
     put(cached, wrong)

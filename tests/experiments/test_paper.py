@@ -1,17 +1,21 @@
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairkernel.cli import main
+from fairkernel.cli import reproduce as command
+from fairkernel.experiments import context
 from fairkernel.experiments.closest import closest_setting
 from fairkernel.experiments.context import error_and_sd, read_rows
-from fairkernel.experiments.findings import compas_label, crime_leak, printed_matrix
+from fairkernel.experiments.findings import compas_label, crime_leak, findings, printed_matrix
 from fairkernel.experiments.methods import TYPES
 from fairkernel.experiments.paper import PUBLISHED, figure_points, summarise
 from fairkernel.experiments.reproduce import Configuration, reproduce
@@ -43,9 +47,13 @@ def test_error_and_sd_of_many_predictors_are_those_of_the_metrics():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"tables": ("adult",)}, "data=adult: valid are credit, crime, compas"),
-        ({"methods": ("SVM",)}, "methods=SVM: valid are FKR-F2E"),
-        ({"trials": 51}, "trials=51 must be between 1 and 50"),
+        ({"tables": ("adult",)}, "data='adult': valid are 'credit', 'crime', 'compas'"),
+        ({"tables": ()}, "data=nothing: valid are"),
+        ({"tables": ("compas", "compas")}, "data='compas', 'compas': name each once"),
+        ({"methods": ("SVM",)}, "methods='SVM': valid are 'FKR-F2E', 'FKR-F2E, whole grid', "),
+        ({"methods": ("FLR", "FRR", "FLR")}, "methods='FLR', 'FRR', 'FLR': name each once"),
+        ({"trials": 51}, "trials=51 must be between 1 and 50, the published shuffles; with a seed any number is drawn"),
+        ({"trials": 0, "seed": 1}, r"trials=0 must be at least 1\.$"),
         ({"select": "test error"}, "is not a rule"),
     ],
 )
@@ -136,6 +144,52 @@ def test_results_do_not_depend_on_the_number_of_jobs_and_resume_where_they_were_
     resumed = reproduce(configuration, tmp_path / "cut", on_trial=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert without_times(resumed) == without_times(one)
+
+
+@pytest.mark.data
+def test_only_the_tables_asked_for_are_read(tmp_path, monkeypatch):
+    (tmp_path / "compas.zip").symlink_to(Path(os.environ["FAIRKERNEL_DATA"]) / "compas.zip")
+    context._loaded.cache_clear()
+    monkeypatch.setenv("FAIRKERNEL_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: pytest.fail("the network was touched"))
+    found = findings(1, ("compas",))
+    assert [one.title.partition(":")[0] for one in found] == ["COMPAS", "COMPAS", "Table I stands next to the constant"]
+    assert set(found[-1].figures) == {"compas: majority error"}
+    context._loaded.cache_clear()
+
+
+def test_a_table_that_cannot_be_had_is_found_out_before_the_work(tmp_path, monkeypatch):
+    def offline(*_, **__):
+        raise OSError("no network")
+
+    context._loaded.cache_clear()
+    monkeypatch.setenv("FAIRKERNEL_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", offline)
+    monkeypatch.setattr("fairkernel.experiments.reproduce.run_trial", lambda *_: pytest.fail("the work began"))
+    with pytest.raises(OSError, match=r"communitycrime.zip is not on this machine"):
+        reproduce(Configuration(tables=("crime",), methods=("Constant",), trials=1), tmp_path / "results.jsonl")
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_more_random_shuffles_than_published_ones_reach_the_findings_as_published_ones(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(command, "reproduce", lambda *_, **__: [])
+    monkeypatch.setattr(command, "findings", lambda *given: asked.append(given) or [])
+    arguments = ["reproduce", "--data", "crime", "--methods", "Constant", "--trials", "51", "--seed", "1"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    assert asked == [(50, ("crime",))]
+    page = (tmp_path / "REPRODUCTION.md").read_text()
+    assert "* trials: 51 random shuffles" in page
+    assert "published shuffles" not in page
+
+
+def test_help_names_the_methods_as_a_shell_takes_them(capsys):
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "rows of Table I: FKR-F2E 'FKR-F2E, whole grid' 'FKR-F2E, as printed' FKRR" in shown
 
 
 def without_times(trials):

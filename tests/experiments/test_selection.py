@@ -25,6 +25,12 @@ def test_published_is_marked_and_has_no_bound():
     assert rule.max_sd == np.inf
 
 
+@pytest.mark.parametrize("bound", ["-1", "1.5"])
+def test_a_bound_that_is_no_difference_of_rates_is_refused(bound):
+    with pytest.raises(ValueError, match="SD is a difference of rates, so x must lie between 0 and 1"):
+        Rule.parse(f"error subject to SD <= {bound}")
+
+
 @pytest.mark.parametrize("text", ["test error", "error subject to SD <= x", "error subject to SD < 0.1", ""])
 def test_another_text_is_refused_with_the_valid_rules(text):
     with pytest.raises(ValueError, match="is not a rule; valid are 'error', 'published' and"):

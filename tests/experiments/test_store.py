@@ -70,3 +70,39 @@ def test_a_shorter_run_keeps_the_trials_it_did_not_ask_for(tmp_path):
         store.append(trial("crime", shuffle))
     assert store.finish([("crime", 0)]) == [trial("crime", 0)]
     assert set(ResultsFile(path, HEADER).trials) == {("crime", shuffle) for shuffle in range(3)}
+
+
+@pytest.mark.parametrize("line", ["[]", "null", "7", "garbage", '{"select": "err'])
+def test_a_file_without_a_configuration_is_refused_and_left_alone(tmp_path, line):
+    path = tmp_path / "results.jsonl"
+    path.write_text(line + "\n" + json.dumps(trial("crime", 0)) + "\n")
+    with pytest.raises(ValueError, match=r"results.jsonl, line 1: no configuration .* choose another --out or delete"):
+        ResultsFile(path, HEADER)
+    assert path.read_text().startswith(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"garbage",
+        b"\xff\xfe",
+        b"",
+        b"[]",
+        b"{}",
+        b'{"table": "crime", "shuffle": 1}',
+        b'{"table": "crime", "shuffle": 1, "results": {}}',
+        b'{"table": "crime", "shuffle": 1, "results": {"m": 1}}',
+        b'{"table": "crime", "shuffle": 1, "results": {"other": {}}}',
+        b'{"table": "crime", "shuffle": "1", "results": {"m": {}}}',
+    ],
+)
+def test_a_line_that_is_no_trial_is_named_with_the_way_out(tmp_path, line):
+    path, header = tmp_path / "results.jsonl", {**HEADER, "methods": ["m"]}
+    store = ResultsFile(path, header)
+    store.append(trial("crime", 0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + line + b"\n")
+    with pytest.raises(ValueError, match=r"results.jsonl, line 3: no finished trial .* delete this line and its trial"):
+        ResultsFile(path, header)
+    path.write_bytes(whole)  # as told
+    assert set(ResultsFile(path, header).trials) == {("crime", 0)}

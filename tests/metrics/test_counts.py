@@ -9,7 +9,7 @@ from sklearn.metrics import confusion_matrix
 
 from fairkernel.metrics import GroupCounts
 
-SUMS = ("rows", "weight", "weight_squared", "score", "score_squared")
+SUMS = ("rows", "weight", "weight_squared")
 KINDS = ("positive", "error", "base", "true_positive", "false_positive")
 
 
@@ -19,7 +19,6 @@ def draw(n=300, seed=0):
         "y_true": random.integers(0, 2, n),
         "y_pred": random.integers(0, 2, n),
         "sensitive_features": random.choice(["a", "b", "c"], n),
-        "y_score": random.normal(size=n),
         "sample_weight": random.uniform(0.5, 2.0, n),
     }
 
@@ -89,7 +88,6 @@ def test_integer_weights_equal_duplicated_rows(times):
     duplicated = count({name: np.repeat(values, times) for name, values in data.items()})
     for kind in KINDS:
         np.testing.assert_allclose(weighted.rates(kind), duplicated.rates(kind), rtol=1e-12)
-    np.testing.assert_allclose(weighted.score, duplicated.score)
 
 
 def test_rows_of_weight_zero_are_absent():
@@ -119,8 +117,6 @@ def test_pooled_counts_give_the_rates_of_all_rows():
     weight = data["sample_weight"]
     pooled = count(data).pooled()
     assert pooled.rates("positive")[0] == pytest.approx(np.average(data["y_pred"], weights=weight))
-    assert pooled.score[0] == pytest.approx(weight @ data["y_score"])
-    assert pooled.score_squared[0] == pytest.approx(weight @ data["y_score"] ** 2)
 
 
 def test_effective_sizes_are_rows_for_equal_weights_whatever_the_scale():
@@ -138,12 +134,6 @@ def test_effective_size_matches_the_variance_of_a_weighted_proportion():
     ).effective_sizes()[0]
     draws = (random.random((40_000, 60)) < 0.3) @ weight / weight.sum()
     assert draws.var() == pytest.approx(0.3 * 0.7 / n, rel=0.03)
-
-
-def test_scores_not_given_stay_unknown_after_merging():
-    data = draw()
-    without = {name: values for name, values in data.items() if name != "y_score"}
-    assert np.isnan((count(data) + count(without)).score).all()
 
 
 def test_a_chunk_that_shows_only_zeros_merges_with_the_others():
@@ -171,8 +161,6 @@ def test_refusals_name_what_does_not_fit():
         no_truth.rates("error")
     with pytest.raises(ValueError, match="one group only \\('a'\\): a disparity needs at least two groups"):
         GroupCounts.from_predictions([1], [1], sensitive_features=["a"]).difference("positive")
-    with pytest.raises(ValueError, match="y_score has 3 rows but y_pred has 2"):
-        GroupCounts.from_predictions([1, 0], [1, 1], sensitive_features=["a", "b"], y_score=[0.1, 0.2, 0.3])
     with pytest.raises(TypeError):
         one + 1
     with pytest.raises(TypeError):

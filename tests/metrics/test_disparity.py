@@ -1,5 +1,7 @@
 """Disparities against their definitions, fairlearn, scikit-learn and SciPy."""
 
+import warnings
+
 import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
@@ -13,8 +15,11 @@ from scipy.stats import ks_2samp, wasserstein_distance
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import make_scorer, zero_one_loss
 
+from fairkernel import FairKernelClassifier
+from fairkernel.exceptions import FairKernelWarning
 from fairkernel.metrics import (
     correlation_disparity,
+    covariance_disparity,
     distribution_disparity,
     error_rate,
     mean_disparity,
@@ -172,6 +177,14 @@ def test_a_constant_prediction_of_zeros_has_positive_rate_zero():
     assert positive_rate(["no", "yes"], ["no", "no"]) == 0.0
 
 
+def test_a_single_label_is_positive_by_convention_and_the_larger_of_two_otherwise():
+    assert positive_rate(None, [1, 1, 1]) == 1.0
+    assert positive_rate([1, 0, 1], [1, 1, 1]) == 1.0
+    assert positive_rate([1, 2, 1], [1, 1, 1]) == 0.0
+    with pytest.raises(ValueError, match="every row has the label 2: which label counts as positive cannot be told"):
+        positive_rate(None, [2, 2, 2])
+
+
 @pytest.mark.parametrize("labels", [("no", "yes"), (-1, 1), (1, 2), (False, True), (0.0, 1.0)])
 def test_the_larger_label_is_positive(labels):
     y, p, s, _ = draw()
@@ -230,6 +243,51 @@ def test_correlation_agrees_with_numpy_and_takes_the_largest_column():
     assert correlation_disparity(None, f, sensitive_features=s, sample_weight=times) == pytest.approx(duplicated)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_covariance_is_with_the_standardised_attribute_and_takes_the_largest_column(weighted):
+    random = np.random.default_rng(8)
+    age, income = 40 + 12 * random.normal(size=90), np.exp(random.normal(size=90))
+    f = 0.02 * age - 0.5 * np.log(income) + random.normal(size=90)
+    times = random.integers(0, 4, 90) if weighted else np.ones(90, int)
+    rows = np.repeat(np.arange(90), times)
+    expected = max(
+        abs(np.mean((f[rows] - f[rows].mean()) * (s[rows] - s[rows].mean())) / s[rows].std()) for s in (age, income)
+    )
+    found = covariance_disparity(None, f, sensitive_features=np.column_stack([age, income]), sample_weight=times)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_covariance_of_decisions_is_what_a_classifier_reports_of_a_continuous_attribute(weighted):
+    random = np.random.default_rng(9)
+    X = random.normal(size=(300, 3))
+    age = 40 + 10 * X[:, 0] + 5 * random.normal(size=300)
+    y = (X.sum(axis=1) + random.normal(size=300) > 0).astype(int)
+    weight = random.integers(0, 3, 300).astype(float) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairKernelWarning)
+        model = FairKernelClassifier(max_decision_gap=0.05, random_state=0).fit(X, y, sensitive_features=age)
+        measured = model.measure_decision_gap(X, sensitive_features=age, sample_weight=weight)
+    found = covariance_disparity(None, model.predict(X), sensitive_features=age, sample_weight=weight)
+    assert found == pytest.approx(measured.estimate, abs=1e-12)
+    assert found > 0.01
+
+
+def test_per_standard_deviation_of_a_normal_attribute_linear_rates_differ_by_the_covariance():
+    random = np.random.default_rng(10)
+    s = random.normal(size=200_000)
+    decisions = random.random(200_000) < np.clip(0.5 + 0.1 * s, 0, 1)
+    found = covariance_disparity(None, decisions, sensitive_features=s)
+    near = [decisions[np.abs(s - at) < 0.1].mean() for at in (0.0, 1.0)]
+    assert found == pytest.approx(near[1] - near[0], abs=0.02)
+    assert found == pytest.approx(0.1, abs=0.005)
+
+
+def test_text_labels_are_told_how_to_be_compared_with_a_continuous_attribute():
+    with pytest.raises(ValueError, match="pass which rows have the positive one, as y_pred == label"):
+        covariance_disparity(None, ["no", "yes"] * 10, sensitive_features=np.arange(20.0))
+
+
 def test_a_constant_prediction_has_no_correlation():
     random = np.random.default_rng(7)
     for constant in random.random(20):  # of some, the weighted mean is off by a rounding error
@@ -238,6 +296,7 @@ def test_a_constant_prediction_has_no_correlation():
             None, np.full(20, constant), sensitive_features=np.arange(20.0), sample_weight=weight
         )
         assert found == 0.0
+        assert covariance_disparity(None, np.full(20, constant), sensitive_features=np.arange(20.0)) == 0.0
 
 
 @pytest.mark.parametrize("metric", OF_DECISIONS)

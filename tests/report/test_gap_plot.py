@@ -55,6 +55,29 @@ def test_text_is_shown_as_it_is(found):
     assert figure.get_suptitle() == hostile
 
 
+@pytest.mark.parametrize("name", ["_hidden", "_", "__init__"])
+def test_a_name_that_begins_with_an_underscore_stands_in_the_legend(found, name):
+    found["groups"][0]["name"] = name
+    figure = gap_figure(found)
+    assert png(figure).startswith(b"\x89PNG")
+    assert [text.get_text() for text in figure.axes[1].get_legend().get_texts()] == [name, "b"]
+
+
+@pytest.mark.parametrize("level", [0.0, 0.3, -7.0, 1e20, 1e-20])
+@pytest.mark.parametrize("rounding", [0.0, 1.0, 40.0])
+def test_scores_that_are_constant_but_for_rounding_are_drawn_as_constant(found, level, rounding):
+    rng = np.random.default_rng(0)
+    for group in found["groups"]:
+        group["scores"] = level * (1 + rounding * np.finfo(float).eps * rng.choice([-1, 0, 1], 50))
+        group["mean"] = float(group["scores"].mean())
+    figure = gap_figure(found)
+    assert png(figure).startswith(b"\x89PNG")
+    for stairs in figure.axes[1].patches:
+        shares, edges, _ = stairs.get_data()
+        np.testing.assert_allclose(shares.sum(), 1.0)
+        assert edges[-1] - edges[0] >= 0.99
+
+
 def test_error_bars_stand_where_there_are_errors(found):
     bars = gap_figure(found).axes[0].containers
     assert sum(getattr(bar, "errorbar", None) is not None for bar in bars) == 1

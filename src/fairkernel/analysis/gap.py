@@ -7,16 +7,19 @@ loses when the column is permuted, and what these parts leave over is the column
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..exceptions import ContinuousSensitiveWarning
-from ..sensitive import Sensitive, read_sensitive
-from ..validation import check_weight, column_names, refuse_sparse, with_cells_of
-from ._score import score_function
+from ..estimators._base import FairKernelEstimator
+from ..exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, warn
+from ..sensitive import Sensitive, check_same_index, read_sensitive
+from ..validation import check_weight, column_names, refuse_sparse, take_columns, with_cells_of
+from ._score import METHODS, score_function
 from .gap_explanation import GapExplanation
 
 Evaluate = Callable[[Any], np.ndarray]
@@ -28,7 +31,7 @@ def explain_gap(
     X: Any,
     *,
     sensitive_features: Any = None,
-    groups: Sequence | None = None,
+    groups: Sequence | np.ndarray | None = None,
     score: Callable[[Any], Any] | None = None,
     sample_weight: Any = None,
     n_repeats: int = 10,
@@ -49,15 +52,19 @@ def explain_gap(
     X : data frame or array of shape (n, p)
         Rows to explain, training or new.
     sensitive_features : array-like of shape (n,) or (n, columns)
-        Groups; continuous attributes form none.
+        Groups; continuous attributes form none. Not needed where X has the columns of a model's
+        ``sensitive_feature_ids``. Rows without a value are in neither group, if the model's ``missing_sensitive`` lets
+        them pass.
     groups : pair of labels, optional
         The gap is the mean score of the first minus that of the second. By default the two groups whose means differ
         most, the higher mean first.
     score : callable, optional
         A function of X that returns one number per row. By default ``decision_function``, ``predict_proba`` of the
-        second class or ``predict``: the first that the model has. For a model that needs the groups to predict:
-        ``lambda X: model.decision_function(X, sensitive_features=s)``; what it adds per group is interaction.
+        second class or ``predict``: the first that the model has. One that takes ``sensitive_features`` is given them;
+        they stay with their rows while columns are exchanged, and what they add to the gap is interaction. Where a
+        pipeline hides that: ``lambda X: pipeline.predict(X, sensitive_features=s)``.
     sample_weight : array-like of shape (n,), optional
+        2 is the row twice, 0 the row absent.
     n_repeats : int, default=10
         Permutations per column, at least 2; not used where columns are exact.
     random_state : int, RandomState instance or None, default=None
@@ -83,8 +90,12 @@ def explain_gap(
     """
     X = _read_rows(model, X)
     _check_repeats(n_repeats)
-    evaluate, name = score_function(model, score)
+    if sensitive_features is None:
+        sensitive_features = _named_columns(model, X)
+    own = _with_groups(model, sensitive_features) if score is None else None
+    evaluate, name = score_function(model, score or own)
     sensitive = _read_groups(sensitive_features, X, getattr(model, "missing_sensitive", "error"))
+    check_same_index(X, sample_weight, "sample_weight")
     weight = check_weight(sample_weight, X)
     scores = evaluate(X)
     a, b = _pair(sensitive, weight, scores, groups)
@@ -92,11 +103,11 @@ def explain_gap(
     contrast = in_a / in_a.sum() - in_b / in_b.sum()
     gap = float(contrast @ scores)
 
-    effects = _effects_of_columns(evaluate, X, scores)
+    effects = _effects_of_columns(evaluate, X, scores, np.flatnonzero(weight))
     if effects is not None:
         parts, errors = contrast @ effects, np.zeros(effects.shape[1])
     else:
-        parts, errors = _drops(evaluate, X, contrast, gap, n_repeats, check_random_state(random_state))
+        parts, errors = _drops(evaluate, X, weight, contrast, gap, n_repeats, check_random_state(random_state))
     order = np.argsort(-np.abs(parts), kind="stable")
     names = np.array(_names(model, X), dtype=object)
     return GapExplanation(
@@ -141,39 +152,74 @@ def _check_repeats(n_repeats: Any) -> None:
         raise ValueError(f"n_repeats must be an integer of at least 2; got {n_repeats!r}.")
 
 
+def _named_columns(model: Any, X: Any) -> Any:
+    """The columns of X that the model takes for the groups, or None."""
+    if not isinstance(model, FairKernelEstimator) or model.sensitive_feature_ids is None:
+        return None
+    return take_columns(X, model.sensitive_feature_ids, required=False)[1] if model._has_sensitive_columns(X) else None
+
+
+def _with_groups(model: Any, sensitive_features: Any) -> Callable[[Any], Any] | None:
+    """The model's own score as a function of X alone, where it takes groups too; None where it does not."""
+    method = next((getattr(model, name) for name in METHODS if hasattr(model, name)), None)
+    if method is None or "sensitive_features" not in signature(method).parameters or not getattr(model, "aware", True):
+        return None
+
+    @wraps(method)
+    def score(X: Any) -> Any:
+        return method(X, sensitive_features=sensitive_features)
+
+    return score
+
+
 def _read_groups(sensitive_features: Any, X: Any, missing: str) -> Sensitive:
     if sensitive_features is None:
         raise TypeError(
-            "sensitive_features is missing: pass one value per row, as explain_gap(model, X, sensitive_features=s)."
+            "sensitive_features is missing: pass one value per row, as explain_gap(model, X, sensitive_features=s), or "
+            "an X with the columns of the model's sensitive_feature_ids."
         )
     with warnings.catch_warnings():
-        # Continuous columns are refused below: a warning that they are accepted would mislead.
+        # Continuous columns are refused below, and rows without a group count for no loss here: what is said of either
+        # at fit would mislead.
         warnings.simplefilter("ignore", ContinuousSensitiveWarning)
+        warnings.simplefilter("ignore", MissingSensitiveWarning)
         sensitive = read_sensitive(sensitive_features, n_rows=len(X), missing=missing, rows_like=X)
     if sensitive.numeric_names:
         raise ValueError(
             f"sensitive_features: column {sensitive.numeric_names[0]!r} is continuous and forms no groups, so there is "
             "no gap between groups to explain. Bin the column, or pass strings."
         )
+    if gaps := int((~sensitive.known).sum()):
+        warn(
+            f"sensitive_features is missing in {gaps} of {len(X)} rows: they count for neither of the two groups.",
+            MissingSensitiveWarning,
+        )
     return sensitive
 
 
-def _pair(sensitive: Sensitive, weight: np.ndarray, scores: np.ndarray, groups: Sequence | None) -> tuple[int, int]:
+def _pair(sensitive: Sensitive, weight: np.ndarray, scores: np.ndarray, groups: Any) -> tuple[int, int]:
     """Numbers of the two groups that are compared."""
-    total = np.bincount(sensitive.codes, weights=weight, minlength=len(sensitive.groups))
+    codes, weight, scores = (values[sensitive.known] for values in (sensitive.codes, weight, scores))
+    total = np.bincount(codes, weights=weight, minlength=len(sensitive.groups))
     for label, present in zip(sensitive.groups, total, strict=True):
         if not present:
             raise ValueError(f"sensitive_features: every row of group {label!r} has zero weight; leave it out.")
     if groups is None:
-        means = np.bincount(sensitive.codes, weights=weight * scores) / total
+        means = np.bincount(codes, weights=weight * scores) / total
         order = np.argsort(means, kind="stable")
         return int(order[-1]), int(order[0])
-    pair = list(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else [groups]
+    pair = groups.tolist() if hasattr(groups, "tolist") else groups
+    # An intersection is a tuple, and a list in an array's place.
+    pair = [tuple(label) if isinstance(label, list) else label for label in pair] if _is_sequence(pair) else [pair]
     if len(pair) != 2 or pair[0] == pair[1] or not all(label in sensitive.groups for label in pair):
         raise ValueError(
             f"groups={groups!r} must be two different labels out of {', '.join(map(repr, sensitive.groups))}."
         )
     return sensitive.groups.index(pair[0]), sensitive.groups.index(pair[1])
+
+
+def _is_sequence(values: Any) -> bool:
+    return isinstance(values, Sequence) and not isinstance(values, str)
 
 
 def _names(model: Any, X: Any) -> list[str]:
@@ -184,8 +230,8 @@ def _names(model: Any, X: Any) -> list[str]:
 
 
 def _labels(sensitive: Sensitive) -> np.ndarray:
-    """Label of each row; labels may be tuples, which an array would take apart."""
-    labels = np.empty(len(sensitive.groups), dtype=object)
+    """Label of each row, None where it has no group; labels may be tuples, which an array would take apart."""
+    labels = np.empty(len(sensitive.groups) + 1, dtype=object)  # the last is that of code −1
     for number, label in enumerate(sensitive.groups):
         labels[number] = label
     return labels[sensitive.codes]
@@ -194,30 +240,48 @@ def _labels(sensitive: Sensitive) -> np.ndarray:
 # The columns' parts -----------------------------------------------------------------------------------------------
 
 
-def _effects_of_columns(evaluate: Evaluate, X: Any, scores: np.ndarray) -> np.ndarray | None:
+def _effects_of_columns(evaluate: Evaluate, X: Any, scores: np.ndarray, present: np.ndarray) -> np.ndarray | None:
     """f_j(x_ij) − f_j(x_1j), shape (n, p), of a score that is a sum over columns; None if it is not one on these rows.
 
-    Column j's effect shows with all other columns held at those of the first row. A row that exists serves text columns
-    too, and no model is asked about cells it cannot read.
+    Column j's effect shows with all other columns held at those of the first row present. A row that exists serves
+    text columns too, and no model is asked about cells it cannot read.
     """
     n, p = np.shape(X)
-    first = np.zeros(n, dtype=np.int64)
+    first = np.full(n, present[0])
     effects = np.column_stack(
-        [evaluate(with_cells_of(X, first, [i for i in range(p) if i != j])) - scores[0] for j in range(p)]
+        [evaluate(with_cells_of(X, first, [i for i in range(p) if i != j])) - scores[present[0]] for j in range(p)]
     )
-    left = np.abs(scores - scores[0] - effects.sum(axis=1))
-    return effects if left.max() <= ADDITIVE * np.abs(effects).sum(axis=1).max() else None
+    left = np.abs(scores - scores[present[0]] - effects.sum(axis=1))
+    # Rows whose columns are all alike score alike, unless the score also depends on groups that stay with the rows.
+    left += np.abs(evaluate(with_cells_of(X, first, range(p))) - scores[present[0]])
+    largest = np.abs(effects[present]).sum(axis=1).max()
+    return effects if left[present].max() <= ADDITIVE * largest else None
 
 
 def _drops(
-    evaluate: Evaluate, X: Any, contrast: np.ndarray, gap: float, n_repeats: int, rng: np.random.RandomState
+    evaluate: Evaluate,
+    X: Any,
+    weight: np.ndarray,
+    contrast: np.ndarray,
+    gap: float,
+    n_repeats: int,
+    rng: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What the gap loses when a column is permuted over all rows: mean and standard error over repeats."""
-    n, p = np.shape(X)
     drops = np.array(
         [
-            [gap - contrast @ evaluate(with_cells_of(X, rng.permutation(n), [j])) for _ in range(n_repeats)]
-            for j in range(p)
+            [gap - contrast @ evaluate(with_cells_of(X, _donors(weight, rng), [j])) for _ in range(n_repeats)]
+            for j in range(np.shape(X)[1])
         ]
     )
     return drops.mean(axis=1), drops.std(axis=1, ddof=1) / np.sqrt(n_repeats)
+
+
+def _donors(weight: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """The row that each row reads from: any row as often as its weight says, so a permutation where all are equal."""
+    present = np.flatnonzero(weight)
+    ends = np.cumsum(weight[present])
+    points = (np.arange(len(present)) + rng.random_sample()) * (ends[-1] / len(present))
+    donors = np.arange(len(weight))
+    donors[present] = present[rng.permutation(np.searchsorted(ends[:-1], points, side="right"))]
+    return donors

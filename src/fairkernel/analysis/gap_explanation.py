@@ -29,10 +29,11 @@ class GapExplanation:
         "name", "contribution" and "standard_error" (0 where exact), by size of the contribution.
         ``contribution.sum() + interaction`` is the gap.
     rows : dict of str to ndarray
-        "group", "score", "coefficient" c and "contribution" in the order of X. Contributions, c times score minus mean,
-        sum to the gap; rows of other groups have 0.
+        "group" (None where it is not known), "score", "coefficient" c and "contribution" in the order of X.
+        Contributions, c times score minus mean, sum to the gap; rows of other groups, of none and of no weight have 0.
     interaction : float
-        What the columns do not carry one by one; rounding where they are exact.
+        What the columns do not carry one by one, groups that the score itself takes included; rounding where the
+        columns are exact.
     exact : bool
         Whether the score is a sum over columns, so that their contributions are no estimates.
     score_name : str
@@ -109,14 +110,16 @@ class GapExplanation:
             error = float(np.sqrt(np.sum(self.columns["standard_error"] ** 2)))
             parts.append({"name": "interaction", "contribution": self.interaction, "standard_error": error})
         c, score = self.rows["coefficient"], self.rows["score"]
+        a, b = map(str, self.groups)
+        names = (a, b) if a != b else map(repr, self.groups)  # 0 and "0"
         return {
             "sentence": self.sentence,
             "how": "exact" if self.exact else "by permutation, ± standard error",
             "score_name": self.score_name,
             "parts": [part | {"text": _with_error(part)} for part in parts],
             "groups": [
-                {"name": str(label), "mean": mean, "scores": score[side > 0], "shares": side[side > 0]}
-                for label, mean, side in zip(self.groups, self.means, (c, -c), strict=True)
+                {"name": name, "mean": mean, "scores": score[side > 0], "shares": side[side > 0]}
+                for name, mean, side in zip(names, self.means, (c, -c), strict=True)
             ],
         }
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -94,6 +95,7 @@ class MeanMatchedRidge(OneToOneFeatureMixin, ClassifierMixin, TransformerMixin, 
     __metadata_request__transform = {"sensitive_features": True}  # noqa: RUF012
     __metadata_request__predict = {"sensitive_features": True}  # noqa: RUF012
     __metadata_request__decision_function = {"sensitive_features": True}  # noqa: RUF012
+    __metadata_request__score = {"sensitive_features": True}  # noqa: RUF012
 
     _parameter_constraints: dict = {  # noqa: RUF012
         "variant": [StrOptions({"V1", "V2", "V3"})],
@@ -236,6 +238,24 @@ class MeanMatchedRidge(OneToOneFeatureMixin, ClassifierMixin, TransformerMixin, 
         """
         scores = self.decision_function(X, sensitive_features=sensitive_features)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        sensitive_features : array-like, optional
+            As in ``transform``.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _represent(self, X: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
         if self.variant == "V2":

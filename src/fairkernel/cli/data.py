@@ -23,7 +23,7 @@ FETCHED = {  # name → loader; the same names as in SOURCES
 def add_arguments(subparsers: Any) -> None:
     """Arguments of ``fairkernel data``."""
     parser = subparsers.add_parser("data", help="list the data sets, or get one")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(title="actions", required=True)
     listing = actions.add_parser("list", help="every data set and where it is")
     listing.set_defaults(command=list_data)
     getting = actions.add_parser("get", help="fetch a data set and say what it is")

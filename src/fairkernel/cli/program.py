@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="fairkernel", description="Kernel models whose disparity between groups is measured and chosen."
     )
     parser.add_argument("--version", action="version", version=f"fairkernel {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(title="commands", required=True)
     for command in COMMANDS:
         command.add_arguments(subparsers)
     return parser

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..experiments.findings import findings
 from ..experiments.paper import figure_points, summarise
-from ..experiments.reproduce import Configuration, closest_settings, reproduce
+from ..experiments.reproduce import PUBLISHED_SHUFFLES, Configuration, closest_settings, reproduce
 from ..report import html, plots, reproduction
 from .terminal import Progress, console_on, prepare_folder, require, whole, write
 
@@ -20,7 +20,13 @@ def add_arguments(subparsers: Any) -> None:
     parser = subparsers.add_parser("reproduce", help=text, description=text[0].upper() + text[1:] + ". Resumable.")
     standard = Configuration()
     parser.add_argument("--data", nargs="+", default=standard.tables, metavar="TABLE", help="credit, crime, compas")
-    parser.add_argument("--methods", nargs="+", default=standard.methods, metavar="METHOD", help="rows of Table I")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=standard.methods,
+        metavar="METHOD",
+        help=f"rows of Table I: {' '.join(map(shlex.quote, standard.methods))} (default: all)",
+    )
     parser.add_argument("--trials", type=int, default=standard.trials, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--select",
@@ -75,9 +81,10 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
     }
     closest = closest_settings(configuration, jobs=arguments.jobs)
     titled = {configuration.table(name).title: rows for name, rows in tables.items()}
-    found = findings(configuration.trials)
+    found = findings(min(configuration.trials, PUBLISHED_SHUFFLES), configuration.tables)
     images = [name for name in files if name.endswith(".png")]
     files["REPRODUCTION.md"] = reproduction.reproduction_markdown(titled, closest, found, run, images).encode()
+    headers, cells = reproduction.closest_cells(closest)
     page = {
         "tables": {
             title: {"cells": reproduction.table_cells(rows), "verdict": reproduction.verdict(rows)}
@@ -85,7 +92,7 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
         },
         "headers": reproduction.HEADERS,
         "legend": reproduction.LEGEND,
-        "closest": _with_headers(*reproduction.closest_cells(closest)) if closest else [],
+        "closest": [headers, *cells] if closest else [],
         "closest_legend": reproduction.CLOSEST,
         "findings": found,
         "run": run,
@@ -99,10 +106,6 @@ def run_reproduction(arguments: argparse.Namespace) -> None:
     console.print(f"{len(trials)} trials, {seconds:.0f} s in this run with {arguments.jobs} jobs")
     for name in ("results.jsonl", *files):
         console.print(f"wrote {arguments.out / name}", soft_wrap=True)
-
-
-def _with_headers(headers: list[str], cells: list[list[str]]) -> list[list[str]]:
-    return [headers, *cells]
 
 
 def _command(arguments: argparse.Namespace, configuration: Configuration) -> str:

@@ -45,7 +45,7 @@ def fetch_compas_two_years(
         ``frame``, ``data``, ``target`` (1 = a new charge), ``sensitive_features``, ``feature_names``,
         ``target_names``, ``splits`` (None) and ``DESCR``.
     """
-    if sensitive not in SENSITIVE:
+    if not isinstance(sensitive, str) or sensitive not in SENSITIVE:
         raise ValueError(f"sensitive must be one of {list(SENSITIVE)}, got {sensitive!r}")
     table = _read_table()
     if usual_filter:

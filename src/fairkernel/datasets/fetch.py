@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import io
 import os
+import stat
 import sys
 import tempfile
 import urllib.request
@@ -60,8 +61,14 @@ SOURCES = {
 
 
 def local_path(source: Source) -> Path | None:
-    """Where a file is on this machine: in the folder ``$FAIRKERNEL_DATA``, else in the cache, else None."""
-    return next((path for path in _places(source) if path.is_file()), None)
+    """Where a file is on this machine: in the folder ``$FAIRKERNEL_DATA``, else in the cache, else None.
+
+    Raises
+    ------
+    OSError
+        A folder that may hold it cannot be looked into.
+    """
+    return next((path for path in _places(source) if _is_file(path)), None)
 
 
 def read_source(source: Source) -> bytes:
@@ -70,7 +77,8 @@ def read_source(source: Source) -> bytes:
     Raises
     ------
     OSError
-        The file is nowhere on this machine and cannot be downloaded, or the download was cut off.
+        The file is nowhere on this machine and cannot be downloaded, the download was cut off, or the file cannot be
+        read.
     ValueError
         A file was found, but its hash is not the pinned one.
     """
@@ -79,8 +87,11 @@ def read_source(source: Source) -> bytes:
         content = _download(source)
         _store(content, cache_folder() / source.file)
         return content
-    with path.open("rb") as file:
-        content = file.read(source.n_bytes + 1)  # one byte more tells a longer file without reading all of it
+    try:
+        with path.open("rb") as file:
+            content = file.read(source.n_bytes + 1)  # one byte more tells a longer file without reading all of it
+    except OSError as error:
+        raise _unreadable(path, error) from error
     _check(content, source, f"the file {path}", f"remove it to download it again from {source.url}")
     return content
 
@@ -111,6 +122,23 @@ def _places(source: Source) -> list[Path]:
     folder = os.environ.get(DATA_VARIABLE)
     given = [Path(folder).expanduser() / source.file] if folder else []
     return [*given, cache_folder() / source.file]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        # Not path.is_file(), which from Python 3.14 on says no where it may not look.
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> OSError:
+    return OSError(
+        f"{path} cannot be read ({error.strerror}): make it and its folder readable, or let the variable "
+        f"{DATA_VARIABLE} name another folder that holds {path.name}"
+    )
 
 
 def _check(content: bytes, source: Source, what: str, way_out: str) -> None:

@@ -1,6 +1,7 @@
 """Synthetic rows of two groups whose population gap is known exactly."""
 
-from typing import Literal
+from numbers import Integral
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
@@ -68,8 +69,8 @@ def make_two_groups(
     >>> round(float(made.target[in_b].mean() - made.target[~in_b].mean()), 2)
     0.2
     """
+    _check(n_samples, n_features, share_b, task)
     n_b = round(share_b * n_samples)
-    _check(n_samples, n_features, n_b, share_b, task)
     mean_a, mean_b = base_rate - share_b * gap, base_rate + (1 - share_b) * gap
     if task == "classification" and not (0 <= mean_a <= 1 and 0 <= mean_b <= 1):
         raise ValueError(
@@ -104,12 +105,15 @@ def make_two_groups(
     return make_bunch(card, data, ("y", y), group, as_frame=as_frame)
 
 
-def _check(n_samples: int, n_features: int, n_b: int, share_b: float, task: str) -> None:
+def _check(n_samples: Any, n_features: Any, share_b: float, task: str) -> None:
+    for name, value in (("n_samples", n_samples), ("n_features", n_features)):
+        if not isinstance(value, Integral):
+            raise ValueError(f"{name} must be a whole number, got {value!r}")
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression', got {task!r}")
     if n_features < 2:
         raise ValueError(f"n_features must be at least 2 (x0 carries the target, x1 the group), got {n_features}")
-    if not 0 < share_b < 1 or not 0 < n_b < n_samples:
+    if not 0 < share_b < 1 or not 0 < round(share_b * n_samples) < n_samples:
         raise ValueError(
             f"n_samples={n_samples} with share_b={share_b} leaves a group without rows; share_b must lie "
             "strictly between 0 and 1, and both groups need at least one row"

@@ -74,13 +74,6 @@ class Row(NamedTuple):
             raise ValueError(f"{self.method} on {self.table} has no published cell.")
         return abs(self.sd.mean - p.sd) <= p.sd_deviation, abs(self.error.mean - p.error) <= p.error_deviation
 
-    def no_worse_than_published(self) -> tuple[bool, bool]:
-        """Whether SD and error are at most the published mean plus one published deviation."""
-        p = self.published
-        if p is None:
-            raise ValueError(f"{self.method} on {self.table} has no published cell.")
-        return self.sd.mean <= p.sd + p.sd_deviation, self.error.mean <= p.error + p.error_deviation
-
 
 def summarise(table: Table, trials: list[dict[str, Any]]) -> list[Row]:
     """Average a table's trials, method by method.

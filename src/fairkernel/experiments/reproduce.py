@@ -13,6 +13,7 @@ import sklearn
 
 from .. import __version__
 from .closest import RIVALS, Closest, closest_setting
+from .context import read_rows
 from .selection import Rule
 from .spec import CRIME_WITH_LEAK, FIGURE_1, FIGURE_2, FKR, TABLE_METHODS, TABLES, Method, Table
 from .store import Key, ResultsFile
@@ -33,7 +34,7 @@ class Configuration:
     methods : tuple of str
         Rows of Table I; the figures' methods are added on Crime when ``figures`` is set.
     trials : int
-        Shuffles 0 to trials − 1 of the 50 published ones.
+        Shuffles 0 to trials − 1 of the 50 published ones, or any number of random ones.
     select : str
         See ``Rule.parse``.
     objective : {"discrepancy", "printed"}
@@ -56,12 +57,15 @@ class Configuration:
 
     def __post_init__(self) -> None:
         Rule.parse(self.select)
-        _refuse_unknown("data", self.tables, list(TABLES))
-        _refuse_unknown("methods", self.methods, [method.name for method in TABLE_METHODS])
-        if self.trials < 1 or (self.seed is None and self.trials > PUBLISHED_SHUFFLES):
+        _check_names("data", self.tables, list(TABLES))
+        _check_names("methods", self.methods, [method.name for method in TABLE_METHODS])
+        if self.seed is None and not 1 <= self.trials <= PUBLISHED_SHUFFLES:
             raise ValueError(
-                f"trials={self.trials} must be between 1 and {PUBLISHED_SHUFFLES}, the published shuffles."
+                f"trials={self.trials} must be between 1 and {PUBLISHED_SHUFFLES}, the published shuffles; with a seed "
+                "any number is drawn."
             )
+        if self.trials < 1:
+            raise ValueError(f"trials={self.trials} must be at least 1.")
 
     def table(self, name: str) -> Table:
         """A data set with what this configuration changes in it."""
@@ -102,10 +106,13 @@ class Configuration:
         }
 
 
-def _refuse_unknown(name: str, given: Sequence[str], valid: list[str]) -> None:
-    unknown = [value for value in given if value not in valid]
-    if unknown or not given:
-        raise ValueError(f"{name}={', '.join(given) or 'nothing'}: valid are {', '.join(valid)}.")
+def _check_names(name: str, given: Sequence[str], valid: list[str]) -> None:
+    # In quotes: names of methods have commas.
+    shown = f"{name}={', '.join(map(repr, given)) or 'nothing'}"
+    if not given or not set(given) <= set(valid):
+        raise ValueError(f"{shown}: valid are {', '.join(map(repr, valid))}.")
+    if len(set(given)) < len(given):
+        raise ValueError(f"{shown}: name each once.")
 
 
 def reproduce(
@@ -132,6 +139,8 @@ def reproduce(
     list of dict
         One per trial, in a fixed order.
     """
+    for name in configuration.tables:  # a table that cannot be had is found out before the work
+        read_rows(configuration.table(name), 0, include_sensitive=True)
     store, keys = ResultsFile(results, configuration.header()), configuration.keys()
     missing = [key for key in keys if key not in store.trials]
     done = len(keys) - len(missing)

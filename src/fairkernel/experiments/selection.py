@@ -48,11 +48,14 @@ class Rule:
             return cls(text, published=True)
         bound = re.fullmatch(r"error subject to SD\s*<=\s*([0-9.eE+-]+)", text.strip())
         try:
-            return cls(text, max_sd=float(bound.group(1)))  # type: ignore[union-attr]
+            max_sd = float(bound.group(1))  # type: ignore[union-attr]
         except (AttributeError, ValueError):
             raise ValueError(
                 f"select={text!r} is not a rule; valid are 'error', 'published' and 'error subject to SD <= x'."
             ) from None
+        if not 0 <= max_sd <= 1:
+            raise ValueError(f"select={text!r}: SD is a difference of rates, so x must lie between 0 and 1.")
+        return cls(text, max_sd=max_sd)
 
     def choose(self, error: np.ndarray, sd: np.ndarray) -> int:
         """Position of the chosen setting.

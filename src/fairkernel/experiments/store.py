@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,28 @@ class ResultsFile:
     def _resume(self) -> None:
         lines = self.path.read_bytes().split(b"\n")
         # Whatever follows the last newline was being written when the run died.
-        whole = [json.loads(line) for line in lines[:-1]]
+        whole = [_read(line) for line in lines[:-1]]
         if not whole:
             self._replace([self.header])
             return
+        if not isinstance(whole[0], dict):
+            raise ValueError(
+                f"{self.path}, line 1: no configuration stands there, so that the trials below cannot be told to be of "
+                "this one; choose another --out or delete the file."
+            )
         if whole[0] != self.header:
             differing = sorted(key for key in {*whole[0], *self.header} if whole[0].get(key) != self.header.get(key))
             raise ValueError(
                 f"{self.path} holds results of another configuration (different: {', '.join(differing)}); "
                 "choose another --out or delete the file."
             )
-        self.trials = {(trial["table"], trial["shuffle"]): trial for trial in whole[1:]}
+        for number, trial in enumerate(whole[1:], 2):
+            if not _is_trial(trial, self.header.get("methods", ())):
+                raise ValueError(
+                    f"{self.path}, line {number}: no finished trial stands there; delete this line and its trial is "
+                    "run again, or choose another --out."
+                )
+            self.trials[trial["table"], trial["shuffle"]] = trial
         if lines[-1]:
             self._replace(whole)
 
@@ -85,6 +97,22 @@ class ResultsFile:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, self.path)
+
+
+def _read(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _is_trial(row: Any, methods: Iterable[str]) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get("table"), str) or not isinstance(row.get("shuffle"), int):
+        return False
+    results = row.get("results")
+    if not isinstance(results, dict) or not results or not set(methods) <= set(results):
+        return False
+    return all(isinstance(found, dict) for found in results.values())
 
 
 def _line(row: dict[str, Any]) -> bytes:

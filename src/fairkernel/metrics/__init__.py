@@ -8,6 +8,7 @@ from .counts import GroupCounts
 from .disparity import (
     DistributionDisparity,
     correlation_disparity,
+    covariance_disparity,
     distribution_disparity,
     error_rate,
     mean_disparity,
@@ -26,6 +27,7 @@ __all__ = [
     "Interval",
     "SplitMean",
     "correlation_disparity",
+    "covariance_disparity",
     "distribution_disparity",
     "error_rate",
     "fairness_report",

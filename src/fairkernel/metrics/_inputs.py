@@ -74,7 +74,8 @@ def read_errors(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[np.ndarra
 
 def group_scores(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> ScoreRows:
     """Read numeric predictions of groups, every one of which must have rows."""
-    rows = _score_rows(y_true, y_pred, sensitive_features, sample_weight)
+    hint = "For class labels use statistical_disparity, opportunity_difference or odds_difference."
+    rows = _score_rows(y_true, y_pred, sensitive_features, sample_weight, hint)
     refuse_continuous(rows.sensitive)
     for group, count in zip(rows.sensitive.groups, rows.sensitive.counts, strict=True):
         if not count:
@@ -84,7 +85,8 @@ def group_scores(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weigh
 
 def continuous_scores(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> ScoreRows:
     """Read numeric predictions and continuous attributes, every one of which must vary."""
-    rows = _score_rows(y_true, y_pred, sensitive_features, sample_weight)
+    hint = "Of two class labels pass which rows have the positive one, as y_pred == label."
+    rows = _score_rows(y_true, y_pred, sensitive_features, sample_weight, hint)
     if rows.sensitive.names:
         raise ValueError(
             f"sensitive_features: {', '.join(map(repr, rows.sensitive.names))} holds groups, "
@@ -97,8 +99,7 @@ def continuous_scores(y_true: Any, y_pred: Any, sensitive_features: Any, sample_
     return rows
 
 
-def _score_rows(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> ScoreRows:
-    hint = "For class labels use statistical_disparity, opportunity_difference or odds_difference."
+def _score_rows(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, hint: str) -> ScoreRows:
     values = read_numbers(y_pred, "y_pred", hint)
     check_rows_match(y_true, y_true, "y_true", y_pred, values)
     weight = read_weight(sample_weight, len(values), y_pred)
@@ -119,7 +120,8 @@ def refuse_continuous(sensitive: Sensitive) -> None:
     if sensitive.numeric_names:
         raise ValueError(
             f"sensitive_features: {', '.join(map(repr, sensitive.numeric_names))} is continuous and forms "
-            "no groups. Bin it into groups, or measure numeric predictions with correlation_disparity."
+            "no groups. Bin it into groups, or measure the dependence on it with correlation_disparity or "
+            "covariance_disparity."
         )
 
 
@@ -244,7 +246,11 @@ def effective_size(weight: np.ndarray) -> float:
 
 
 def settle_labels(columns: list[np.ndarray], pos_label: Any = None) -> tuple:
-    """Return (negative or None, positive) label of a two-class problem."""
+    """Return (negative or None, positive) label of a two-class problem.
+
+    Where the rows show a single label the larger of two cannot be told: 1 is then positive beside 0 or −1, and
+    whatever else must be told.
+    """
     _refuse_two_kinds(columns)
     seen = set().union(*(np.unique(column).tolist() for column in columns))
     known = seen if pos_label is None else seen | {pos_label}

@@ -25,15 +25,23 @@ def mean_and_variance(rows: ScoreRows) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return mean, np.divide(spread, n - 1, out=np.full(n_groups, np.nan), where=n > 1), n
 
 
-def correlations(rows: ScoreRows, weight: np.ndarray) -> np.ndarray:
-    """Weighted correlation of the prediction with each continuous column; 0 where either does not vary."""
+def covariances(rows: ScoreRows, weight: np.ndarray) -> np.ndarray:
+    """Weighted covariance of the prediction with each continuous column, standardised; 0 where either is constant."""
     share = weight / weight.sum()
-    f = rows.values - share @ rows.values
     s = rows.sensitive.numeric - share @ rows.sensitive.numeric
-    covariance, scale = (share * f) @ s, np.sqrt((share @ f**2) * (share @ s**2))
-    # Centring leaves a constant prediction with rounding errors, which must not be divided by each other.
-    varies = (np.ptp(rows.values) > 0) & (scale > 0)
-    return np.clip(np.divide(covariance, scale, out=np.zeros_like(scale), where=varies), -1, 1)
+    deviation = np.sqrt(share @ s**2)
+    # Centring leaves a constant prediction with rounding errors, which must not pass for a dependence.
+    varies = (np.ptp(rows.values) > 0) & (deviation > 0)
+    covariance = (share * (rows.values - share @ rows.values)) @ s
+    return np.divide(covariance, deviation, out=np.zeros_like(deviation), where=varies)
+
+
+def correlations(rows: ScoreRows, weight: np.ndarray) -> np.ndarray:
+    """Weighted correlation of the prediction with each continuous column; 0 where either is constant."""
+    share = weight / weight.sum()
+    deviation = np.sqrt(share @ (rows.values - share @ rows.values) ** 2)
+    found = covariances(rows, weight)
+    return np.clip(found / deviation, -1, 1) if deviation > 0 else np.zeros_like(found)
 
 
 @dataclass(frozen=True, eq=False)

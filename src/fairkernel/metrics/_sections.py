@@ -19,6 +19,13 @@ def text(label: Any) -> str:
     return " & ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
+def names_of(groups: tuple) -> list[str]:
+    """Groups as text; those that would read alike (0 and "0", or "a & b" twice) as Python writes them."""
+    texts = [text(group) for group in groups]
+    names = [repr(group) if texts.count(name) > 1 else name for group, name in zip(groups, texts, strict=True)]
+    return names if len(set(names)) == len(names) else list(map(repr, groups))
+
+
 def plain(found: Interval) -> dict:
     """An interval as a dictionary; its level stands once, at the top of the report."""
     return {"estimate": found.estimate, "low": found.low, "high": found.high}
@@ -33,9 +40,10 @@ def figures(found: dict, level: float) -> str:
 
 def pairs_section(groups: tuple, values: np.ndarray, low: np.ndarray | None, high: np.ndarray | None) -> list[dict]:
     """Signed difference of every pair, with simultaneous bounds where there are any."""
+    names = names_of(groups)
     return [
         {
-            "groups": [text(groups[a]), text(groups[b])],
+            "groups": [names[a], names[b]],
             "difference": float(values[a] - values[b]),
             "low": None if low is None else float(low[a, b]),
             "high": None if high is None else float(high[a, b]),
@@ -60,7 +68,7 @@ def score_section(rows: ScoreRows, bootstrap: Bootstrap, undefined: dict[str, st
     return {
         "groups": [
             {
-                "group": text(group),
+                "group": name,
                 "n_rows": int(rows.sensitive.counts[g]),
                 "weight": float(rows.weight[rows.sensitive.codes == g].sum()),
                 "n_effective": float(n[g]),
@@ -70,7 +78,7 @@ def score_section(rows: ScoreRows, bootstrap: Bootstrap, undefined: dict[str, st
                     "high": float(mean[g] + half[g]) if n[g] > 1 else None,
                 },
             }
-            for g, group in enumerate(groups)
+            for g, name in enumerate(names_of(groups))
         ],
         "mean_disparity": difference,
         "pairs": pairs_section(groups, mean, low, high),

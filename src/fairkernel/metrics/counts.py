@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._inputs import ClassRows, check_rows_match, read_class_rows, read_numbers, read_weight
+from ._inputs import ClassRows, read_class_rows
 
 # Cells are (truth, prediction). A rate is the event's share of the weight in the cells it is conditioned on.
 _ALL = [[1, 1], [1, 1]]
@@ -32,8 +32,6 @@ class GroupCounts:
         Rows per group, true class and predicted class. Where the truth is not known there is one "truth".
     weight, weight_squared : ndarray of shape (groups, truths, 2)
         Sums of the weights and of their squares over the same cells.
-    score, score_squared : ndarray of shape (groups,)
-        Weighted sums of the scores and of their squares; NaN when no scores were given.
 
     Notes
     -----
@@ -55,8 +53,6 @@ class GroupCounts:
     rows: np.ndarray
     weight: np.ndarray
     weight_squared: np.ndarray
-    score: np.ndarray
-    score_squared: np.ndarray
 
     @classmethod
     def from_predictions(
@@ -65,7 +61,6 @@ class GroupCounts:
         y_pred: Any,
         *,
         sensitive_features: Any,
-        y_score: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
         min_groups: int = 1,
@@ -80,11 +75,10 @@ class GroupCounts:
             Predicted labels.
         sensitive_features : array-like of shape (n,) or (n, columns), or None
             Groups; None takes all rows as one group.
-        y_score : array-like of shape (n,), optional
-            Scores whose sums are kept too.
         sample_weight : array-like of shape (n,), optional
         pos_label : label, optional
-            Default: the larger of the two labels. Chunks that may show one text label only need it.
+            Default: the larger of the two labels. Chunks that may show one label only need it, unless labels are 0 and
+            1, or −1 and 1.
         min_groups : int
             Fewest groups accepted; a chunk may hold one.
 
@@ -92,25 +86,24 @@ class GroupCounts:
         -------
         GroupCounts
         """
-        rows = read_class_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label, min_groups)
-        return cls.from_rows(rows, None if y_score is None else _score_sums(y_score, y_pred, sample_weight, rows))
+        return cls.from_rows(
+            read_class_rows(y_true, y_pred, sensitive_features, sample_weight, pos_label, min_groups)
+        )
 
     @classmethod
-    def from_rows(cls, rows: ClassRows, score_sums: Any = None) -> "GroupCounts":
+    def from_rows(cls, rows: ClassRows) -> "GroupCounts":
         """Count rows already read.
 
         Parameters
         ----------
         rows : ClassRows
-        score_sums : pair of ndarray of shape (groups,), optional
 
         Returns
         -------
         GroupCounts
         """
         sums = (cell_sums(rows, values) for values in (None, rows.weight, rows.weight**2))
-        unknown = np.full((2, len(rows.groups)), np.nan)
-        return cls(rows.groups, rows.labels, *sums, *(unknown if score_sums is None else score_sums))
+        return cls(rows.groups, rows.labels, *sums)
 
     def rates(self, kind: str) -> np.ndarray:
         """Rate of each group.
@@ -192,7 +185,7 @@ class GroupCounts:
         raise ValueError("cannot subtract counts of rows that are not in the total: the parts do not belong to it.")
 
     def _sums(self):
-        return self.rows, self.weight, self.weight_squared, self.score, self.score_squared
+        return self.rows, self.weight, self.weight_squared
 
     def _spread_over(self, groups):
         """The sums placed among more groups; groups not counted here have zeros."""
@@ -242,14 +235,6 @@ def cell_sums(rows: ClassRows, values: np.ndarray | None) -> np.ndarray:
     truth = 0 if rows.truth is None else rows.truth.astype(np.int64)
     cell = (rows.codes * truths + truth) * 2 + rows.predicted
     return np.bincount(cell, values, len(rows.groups) * truths * 2).reshape(len(rows.groups), truths, 2)
-
-
-def _score_sums(y_score, y_pred, sample_weight, rows):
-    scores = read_numbers(y_score, "y_score")
-    weight = read_weight(sample_weight, len(y_pred), y_pred)
-    check_rows_match(y_score, scores, "y_score", y_pred, weight)
-    scores = scores[weight > 0]
-    return [np.bincount(rows.codes, rows.weight * scores**power, len(rows.groups)) for power in (1, 2)]
 
 
 def _sorted_union(mine, theirs):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._inputs import continuous_scores, group_scores, read_class_rows, read_errors, require_sensitive
-from ._scores import correlations, distribution_pairs, group_means
+from ._scores import correlations, covariances, distribution_pairs, group_means
 from .counts import GroupCounts
 
 
@@ -46,7 +46,8 @@ def statistical_disparity(
         Groups; intersections when there are several columns.
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
-        Default: the larger of the two labels.
+        Default: the larger of the two labels in `y_true` and `y_pred`. Where they show one label only it is 1 if that
+        label is 0, 1 or −1 (so all of [1, 1, 1] are positive), and must be passed otherwise.
 
     Returns
     -------
@@ -254,6 +255,39 @@ def correlation_disparity(y_true: Any, y_pred: Any, *, sensitive_features: Any, 
     """
     rows = continuous_scores(y_true, y_pred, sensitive_features, sample_weight)
     return float(np.abs(correlations(rows, rows.weight)).max())
+
+
+def covariance_disparity(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
+    """Largest absolute covariance between the prediction and a continuous sensitive attribute of deviation 1.
+
+    What ``max_decision_gap`` bounds for a continuous attribute, and ``mean_gap_`` reports. Decisions (or scores) that
+    depend linearly on a normal attribute differ by about this much per standard deviation of it. It is not the
+    difference between extreme values of the attribute, which is several times as large; and dependence that is not
+    linear may not show at all.
+
+    Parameters
+    ----------
+    y_true, sample_weight
+        As in `mean_disparity`.
+    y_pred : array-like of shape (n,)
+        Decisions as 0 and 1, or numeric predictions.
+    sensitive_features : array-like of shape (n,) or (n, columns)
+        Continuous columns only.
+
+    Returns
+    -------
+    float
+        In the unit of the prediction; at most its standard deviation, so 0.5 for decisions. A constant prediction
+        has 0.
+
+    Examples
+    --------
+    >>> age = [20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75]
+    >>> round(covariance_disparity(None, [int(a >= 50) for a in age], sensitive_features=age), 3)
+    0.435
+    """
+    rows = continuous_scores(y_true, y_pred, sensitive_features, sample_weight)
+    return float(np.abs(covariances(rows, rows.weight)).max())
 
 
 def _counts(y_true, y_pred, sensitive_features, sample_weight, pos_label):

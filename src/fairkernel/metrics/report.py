@@ -15,7 +15,7 @@ from ._inputs import (
     read_weight,
     require_sensitive,
 )
-from ._sections import figures, pairs_section, plain, score_section, size_notes, text
+from ._sections import figures, names_of, pairs_section, plain, score_section, size_notes, text
 from .counts import GroupCounts
 from .uncertainty.bootstrap import Bootstrap
 from .uncertainty.intervals import RATES, check_level, rate_difference_interval, rate_differences, share_interval
@@ -49,7 +49,7 @@ def fairness_report(
         Scores behind predicted labels; adds their mean and distribution disparities.
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
-        Default: the larger of the two labels.
+        Default: the larger of the two labels, as in `statistical_disparity`.
     task : {"auto", "classification", "regression"}
         "auto" takes two distinct values of `y_true` for classes and fractional numbers for regression, and
         refuses whatever lies between.
@@ -161,7 +161,7 @@ def _class_groups(counts: GroupCounts, level: float) -> list[dict]:
     within = {kind: _rate_where_defined(counts, kind) for kind in ("true_positive", "false_positive")}
     return [
         {
-            "group": text(group),
+            "group": name,
             "n_rows": int(counts.rows[g].sum()),
             "weight": float(counts.weight[g].sum()),
             "n_effective": float(sizes[g]),
@@ -171,7 +171,7 @@ def _class_groups(counts: GroupCounts, level: float) -> list[dict]:
             "true_positive_rate": within["true_positive"][g],
             "false_positive_rate": within["false_positive"][g],
         }
-        for g, group in enumerate(counts.groups)
+        for g, name in enumerate(names_of(counts.groups))
     ]
 
 

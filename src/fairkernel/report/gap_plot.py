@@ -15,6 +15,7 @@ SECOND = {"color": "#b3541e", "linestyle": (0, (4, 2)), "linewidth": 1.8}
 LETTERS = 26  # a longer name goes on over several lines and ends in dots after so many:
 LINES_OF_COLUMN, LINES_OF_GROUP, LINES_OF_TITLE = 8, 2, 3
 BINS = (5, 24)  # fewest and most; between them the root of the smaller group's rows
+ROUNDING = 1e-12  # scores that differ by less than this share of themselves are equal
 PLACE = 0.34  # inches of a bar and the space around it
 
 
@@ -62,20 +63,32 @@ def _draw_parts(axes: Any, found: dict[str, Any], names: list[str], places: np.n
 
 def _draw_scores(axes: Any, found: dict[str, Any]) -> None:
     groups = found["groups"]
-    values = np.concatenate([group["scores"] for group in groups])
-    bins = int(np.clip(np.sqrt(min(len(group["scores"]) for group in groups)), *BINS))
-    edges = np.histogram_bin_edges(values, bins)
+    edges = _edges(groups[0]["scores"], groups[1]["scores"])
+    steps = []
     for group, look in zip(groups, (FIRST, SECOND), strict=True):
         heights, _ = np.histogram(group["scores"], bins=edges, weights=group["shares"])
-        axes.stairs(heights, edges, label=_wrapped(group["name"], LETTERS, LINES_OF_GROUP), **look)
+        steps.append(axes.stairs(heights, edges, **look))
         axes.axvline(group["mean"], **{**look, "linewidth": 1.0})
     axes.set_xlabel(f"{found['score_name']} (upright lines: means)", parse_math=False)
     axes.set_ylabel("share of the group's rows")
     axes.set_ylim(bottom=0)
-    # Above the panel, where it hides no line.
-    legend = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, fontsize=8.5, frameon=False)
+    # Above the panel, where it hides no line. From labels of the steps themselves matplotlib drops those like "_a".
+    names = [_wrapped(group["name"], LETTERS, LINES_OF_GROUP) for group in groups]
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0}
+    legend = axes.legend(steps, names, fontsize=8.5, frameon=False, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)
+
+
+def _edges(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Bins for the scores of both groups; those of a constant score, whatever rounding has made of it."""
+    bins = int(np.clip(np.sqrt(min(len(first), len(second))), *BINS))
+    both = np.concatenate([first, second])
+    lowest, highest = float(both.min()), float(both.max())
+    size = max(abs(lowest), abs(highest))
+    if highest - lowest <= ROUNDING * size:
+        lowest, highest = lowest - 0.5 * max(1.0, size), highest + 0.5 * max(1.0, size)
+    return np.histogram_bin_edges(both, bins, range=(lowest, highest))
 
 
 def _wrapped(text: str, letters: int, most: int) -> str:

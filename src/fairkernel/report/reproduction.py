@@ -16,7 +16,7 @@ HEADERS = (
     "error − constant",
 )
 LEGEND = (
-    "Cells are mean ± standard deviation over the published shuffles. ✓: within one published deviation of the "
+    "Cells are mean ± standard deviation over the run's shuffles. ✓: within one published deviation of the "
     "published mean; ▽: lower than that; △: higher. Noise floor: the SD expected of a predictor with exact parity at "
     "this positive rate and these group sizes. The last column is the paired difference in error to predicting the "
     "majority class, with a 95% corrected resampled interval (Nadeau and Bengio, 2003). FRR is our reconstruction: its "

@@ -10,6 +10,7 @@ from fairkernel.metrics import (
     DistributionDisparity,
     Interval,
     correlation_disparity,
+    covariance_disparity,
     distribution_disparity,
     error_rate,
     fairness_report,
@@ -23,6 +24,13 @@ from fairkernel.metrics import (
 )
 
 ANALYTIC = (statistical_disparity, opportunity_difference, odds_difference, error_rate, positive_rate, mean_disparity)
+
+
+OF_ALL_ROWS = (error_rate, positive_rate)  # take no groups
+
+
+def groups_for(metric, s):
+    return {} if metric in OF_ALL_ROWS else {"sensitive_features": s}
 
 
 def draw(n=240, seed=0, groups=("a", "b", "c")):
@@ -98,8 +106,8 @@ def test_an_interval_away_from_zero_keeps_its_sign_and_its_lower_end():
 @given(st.integers(0, 10_000), st.sampled_from(ANALYTIC))
 def test_intervals_hold_their_estimate_and_grow_with_the_level(seed, metric):
     y, p, s = draw(seed=seed)
-    found = [interval(metric, y, p, sensitive_features=s, level=level) for level in (0.5, 0.9, 0.99)]
-    estimate = metric(y, p) if metric in (error_rate, positive_rate) else metric(y, p, sensitive_features=s)
+    found = [interval(metric, y, p, **groups_for(metric, s), level=level) for level in (0.5, 0.9, 0.99)]
+    estimate = metric(y, p, **groups_for(metric, s))
     for one in found:
         assert one.estimate == pytest.approx(estimate)
         assert 0 <= one.low <= one.estimate <= one.high <= 1
@@ -113,7 +121,7 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(seed, metric):
 def test_the_scale_of_the_weights_changes_nothing(metric, method):
     y, p, s = draw()
     weight = np.random.default_rng(2).choice([1.0, 2.0, 4.0], 240)
-    more = {"sensitive_features": s, "method": method, "n_resamples": 20, "random_state": 0}
+    more = {**groups_for(metric, s), "method": method, "n_resamples": 20, "random_state": 0}
     once = interval(metric, y, p, sample_weight=weight, **more)
     assert interval(metric, y, p, sample_weight=8 * weight, **more)[:3] == pytest.approx(once[:3])
     equal = interval(metric, y, p, sample_weight=np.full(240, 3.0), **more)
@@ -131,8 +139,8 @@ def test_unequal_weights_widen_the_interval():
 @pytest.mark.parametrize("metric", [statistical_disparity, mean_disparity, error_rate, opportunity_difference])
 def test_bootstrap_and_formula_agree_on_many_rows(metric):
     y, p, s = draw(4000, groups=("a", "b"))
-    formula = interval(metric, y, p, sensitive_features=s)
-    again = interval(metric, y, p, sensitive_features=s, method="bootstrap", n_resamples=600, random_state=0)
+    formula = interval(metric, y, p, **groups_for(metric, s))
+    again = interval(metric, y, p, **groups_for(metric, s), method="bootstrap", n_resamples=600, random_state=0)
     assert again.method == "bootstrap"
     width = formula.high - formula.low
     assert again.low == pytest.approx(formula.low, abs=0.1 * width)
@@ -163,6 +171,17 @@ def test_distribution_disparity_has_two_intervals():
         assert isinstance(one, Interval)
         assert one.estimate == estimate
         assert 0 <= one.low < estimate < one.high
+
+
+@pytest.mark.parametrize("metric", [distribution_disparity, correlation_disparity, covariance_disparity])
+def test_without_a_method_what_has_no_formula_is_resampled(metric):
+    random = np.random.default_rng(0)
+    f = random.normal(size=100)
+    s = random.integers(0, 2, 100) if metric is distribution_disparity else random.normal(size=100)
+    more = {"sensitive_features": s, "n_resamples": 20, "random_state": 0}
+    found = interval(metric, None, f, **more)
+    assert found == interval(metric, None, f, method="bootstrap", **more)
+    assert (found.ks if metric is distribution_disparity else found).method == "bootstrap"
 
 
 def test_the_name_of_a_metric_serves_as_well_as_the_function():
@@ -260,6 +279,17 @@ def test_bootstrap_of_a_correlation_covers_as_often_as_it_says():
     assert 0.88 <= np.mean(covered) <= 0.995
 
 
+def test_bootstrap_of_a_covariance_covers_as_often_as_it_says():
+    random = np.random.default_rng(3)
+    covered = []
+    for _ in range(150):
+        s = 40 + 12 * random.normal(size=150)
+        f = 3 * (s - 40) / 12 + 4 * random.normal(size=150)
+        found = interval(covariance_disparity, None, f, sensitive_features=s, n_resamples=120, random_state=0)
+        covered.append(found.low <= 3 <= found.high)
+    assert 0.88 <= np.mean(covered) <= 0.995
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["analytic", "bootstrap"])
 @pytest.mark.parametrize("metric", [opportunity_difference, odds_difference])
@@ -296,7 +326,7 @@ def test_sd_of_the_size_of_the_credit_split_is_covered(gap):
             statistical_disparity,
             {"method": "exact"},
             ValueError,
-            "method must be 'analytic' or 'bootstrap'; got 'exact'",
+            "method must be 'auto', 'analytic' or 'bootstrap'; got 'exact'",
         ),
         (
             statistical_disparity,
@@ -304,14 +334,24 @@ def test_sd_of_the_size_of_the_credit_split_is_covered(gap):
             ValueError,
             "n_resamples must be .* 1; got 0",
         ),
+        (
+            statistical_disparity,
+            {"n_resamples": 10.5, "method": "bootstrap"},
+            ValueError,
+            "n_resamples must be a whole number, at least 1; got 10.5",
+        ),
+        (statistical_disparity, {"level": "0.9"}, ValueError, "level must lie between 0 and 1.*; got '0.9'"),
+        (error_rate, {}, TypeError, "error_rate takes no sensitive_features, and neither does its interval"),
+        (positive_rate, {}, TypeError, "positive_rate takes no sensitive_features"),
+        (mean_disparity, {"pos_label": 1}, TypeError, "mean_disparity takes no pos_label, and neither"),
         (statistical_disparity, {"sensitive_features": None}, TypeError, "sensitive_features is missing"),
         (
             distribution_disparity,
-            {},
+            {"method": "analytic"},
             ValueError,
             "distribution_disparity has no analytic interval: pass method='bootstrap'",
         ),
-        (correlation_disparity, {}, ValueError, "correlation_disparity has no analytic interval"),
+        (correlation_disparity, {"method": "analytic"}, ValueError, "correlation_disparity has no analytic interval"),
         (mean_disparity, {"sensitive_features": ["a", "b", "b", "b"]}, ValueError, "group 'a' has one row: its spread"),
     ],
 )

@@ -36,3 +36,24 @@ def test_the_interval_covers_the_mean_of_overlapping_splits_where_the_naive_one_
         naive += plain.low <= 0 <= plain.high
     assert covered / 300 > 0.9
     assert naive / 300 < 0.6
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"test_share": 25}, "test_share=25 must be the share of rows that a split holds out, at least 0 and below 1"),
+        ({"test_share": 1.0}, "test_share=1.0 must be"),
+        ({"test_share": -0.1}, "test_share=-0.1 must be"),
+        ({"test_share": float("nan")}, "test_share=nan must be"),
+        ({"test_share": "0.25"}, "test_share='0.25' must be"),
+        ({"level": 95}, "level must lie between 0 and 1, both left out; got 95"),
+        ({"level": "0.9"}, "level must lie between 0 and 1, both left out; got '0.9'"),
+        ({"values": []}, r"values must be one figure per split, at least one; got shape \(0,\)"),
+        ({"values": [[0.1, 0.2]]}, r"values must be one figure per split, at least one; got shape \(1, 2\)"),
+        ({"values": ["a", "b"]}, "values must be numbers, one per split; got"),
+        ({"values": [0.1, np.nan, 0.3]}, "values: nan in split 1 is no finite number: leave these splits out"),
+    ],
+)
+def test_what_has_no_interval_is_refused_with_what_is_valid(change, message):
+    with pytest.raises(ValueError, match=message):
+        mean_over_splits(**({"values": [0.1, 0.2, 0.3], "test_share": 0.25} | change))

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._inputs import ClassRows, ScoreRows
-from .._scores import correlations, distribution_pairs, group_means
+from .._scores import distribution_pairs, group_means
 from ..counts import GroupCounts, cell_sums
 
 
@@ -26,8 +26,8 @@ class Bootstrap:
     random_state: Any
 
     def __post_init__(self) -> None:
-        if self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be at least 1; got {self.n_resamples!r}.")
+        if not isinstance(self.n_resamples, int | np.integer) or self.n_resamples < 1:
+            raise ValueError(f"n_resamples must be a whole number, at least 1; got {self.n_resamples!r}.")
 
     def quantile(self, deviation: Callable[[np.ndarray], Any], weight: np.ndarray, strata: np.ndarray) -> Any:
         """Quantile of ``deviation(weight of the resample)``, rows drawn again within each stratum."""
@@ -79,9 +79,9 @@ class Bootstrap:
 
         return self.quantile(deviation, rows.weight, rows.sensitive.codes)
 
-    def correlations(self, rows: ScoreRows) -> float:
-        """Largest stray of a correlation."""
-        found = correlations(rows, rows.weight)
+    def dependences(self, rows: ScoreRows, measure: Callable[[ScoreRows, np.ndarray], np.ndarray]) -> float:
+        """Largest stray of a covariance or correlation with a continuous column."""
+        found = measure(rows, rows.weight)
         return self.quantile(
-            lambda weight: np.abs(correlations(rows, weight) - found).max(), rows.weight, rows.sensitive.codes
+            lambda weight: np.abs(measure(rows, weight) - found).max(), rows.weight, rows.sensitive.codes
         )

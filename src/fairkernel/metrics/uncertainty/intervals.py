@@ -1,6 +1,7 @@
 """Confidence intervals of the metrics: signed differences first, then folded to the absolute value."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._inputs import (
     read_errors,
     require_sensitive,
 )
-from .._scores import correlations, distribution_pairs, group_means, mean_and_variance
+from .._scores import correlations, covariances, distribution_pairs, group_means, mean_and_variance
 from ..counts import GroupCounts
 from ..disparity import DistributionDisparity
 from .bootstrap import Bootstrap
@@ -28,8 +29,10 @@ RATES = {
     "odds_difference": ("true_positive", "false_positive"),
 }
 SHARES = ("error_rate", "positive_rate")
-SCORES = ("mean_disparity", "distribution_disparity", "correlation_disparity")
-BOOTSTRAP_ONLY = ("distribution_disparity", "correlation_disparity")
+# Of scores and a continuous attribute: what is measured of each column, and the most it can be.
+DEPENDENCES = {"correlation_disparity": (correlations, 1.0), "covariance_disparity": (covariances, np.inf)}
+SCORES = ("mean_disparity", "distribution_disparity", *DEPENDENCES)
+BOOTSTRAP_ONLY = ("distribution_disparity", *DEPENDENCES)
 
 
 class Interval(NamedTuple):
@@ -60,7 +63,7 @@ def interval(
     *,
     sensitive_features: Any = None,
     level: float = 0.95,
-    method: str = "analytic",
+    method: str = "auto",
     n_resamples: int = 1000,
     random_state: Any = None,
     sample_weight: Any = None,
@@ -73,13 +76,14 @@ def interval(
     metric : function of `fairkernel.metrics` or its name
         Any but `pairwise_disparity`.
     y_true, y_pred, sensitive_features, sample_weight, pos_label
-        As the metric takes them.
+        As the metric takes them; one that it does not take is refused.
     level : float
         Probability that the interval covers the true value.
-    method : {"analytic", "bootstrap"}
+    method : {"auto", "analytic", "bootstrap"}
         Analytic: Wilson for shares, Newcombe's Wilson hybrid for differences of rates, Welch for differences
-        of means. Bootstrap: rows drawn again within each group (and class, for opportunity and odds).
-        `distribution_disparity` and `correlation_disparity` have the bootstrap only.
+        of means. Bootstrap: rows drawn again within each group (and class, for opportunity and odds). "auto" is
+        analytic but for `distribution_disparity`, `correlation_disparity` and `covariance_disparity`, which have the
+        bootstrap only.
     n_resamples : int
         Bootstrap resamples.
     random_state : int, RandomState or None
@@ -108,13 +112,18 @@ def interval(
     """
     name = _metric_name(metric)
     check_level(level)
-    if method not in ("analytic", "bootstrap"):
-        raise ValueError(f"method must be 'analytic' or 'bootstrap'; got {method!r}.")
+    for parameter, given in (("sensitive_features", sensitive_features), ("pos_label", pos_label)):
+        if given is not None and parameter not in signature(getattr(disparity, name)).parameters:
+            raise TypeError(f"{name} takes no {parameter}, and neither does its interval: leave it out.")
+    if method not in ("auto", "analytic", "bootstrap"):
+        raise ValueError(f"method must be 'auto', 'analytic' or 'bootstrap'; got {method!r}.")
     if method == "analytic" and name in BOOTSTRAP_ONLY:
-        raise ValueError(f"{name} has no analytic interval: pass method='bootstrap'.")
+        raise ValueError(f"{name} has no analytic interval: pass method='bootstrap', or 'auto'.")
+    if method == "auto":
+        method = "bootstrap" if name in BOOTSTRAP_ONLY else "analytic"
     bootstrap = Bootstrap(level, n_resamples, random_state) if method == "bootstrap" else None
     if name in SCORES:
-        read = continuous_scores if name == "correlation_disparity" else group_scores
+        read = continuous_scores if name in DEPENDENCES else group_scores
         scores = read(y_true, y_pred, sensitive_features, sample_weight)
         return _score_interval(name, scores, level, bootstrap)
     if name in SHARES:
@@ -136,9 +145,9 @@ def interval(
     return _around(counts.difference(*RATES[name]), half, level, 1.0)
 
 
-def check_level(level: float) -> None:
+def check_level(level: Any) -> None:
     """Refuse a level that is no probability strictly between 0 and 1."""
-    if not 0 < level < 1:
+    if not isinstance(level, float | np.floating) or not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, both left out; got {level!r}.")
 
 
@@ -265,7 +274,8 @@ def _score_interval(name: str, rows: ScoreRows, level: float, bootstrap: Bootstr
         return distribution_interval(rows, bootstrap)
     if name == "mean_disparity":
         return _around(np.ptp(group_means(rows, rows.weight)), bootstrap.means(rows), level)
-    return _around(np.abs(correlations(rows, rows.weight)).max(), bootstrap.correlations(rows), level, 1.0)
+    measure, largest = DEPENDENCES[name]
+    return _around(np.abs(measure(rows, rows.weight)).max(), bootstrap.dependences(rows, measure), level, largest)
 
 
 def _wilson(rate, n, z):
