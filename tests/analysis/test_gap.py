@@ -444,6 +444,7 @@ def test_one_column_carries_all_of_the_gap(container):
         ({"s": np.repeat("a", N)}, ValueError, "one group only"),
         ({"s": RNG.normal(size=N)}, ValueError, "is continuous and forms no groups"),
         ({"groups": ("a", "c")}, ValueError, r"groups=\('a', 'c'\) must be two different labels out of 'a', 'b'"),
+        ({"s": [None, *S[1:]]}, ValueError, "missing values: .*Leave these rows out, give them a label of their own"),
         ({"groups": ("a", "a")}, ValueError, "two different labels"),
         ({"groups": "ab"}, ValueError, "groups='ab' must be two different labels"),
         ({"n_repeats": 1}, ValueError, "n_repeats must be an integer of at least 2; got 1"),

@@ -367,9 +367,9 @@ def test_a_model_whose_bound_was_taken_away_keeps_the_rule_it_was_fitted_with():
     assert found.decision_gap_["adapted"].estimate <= 0.1 + 1e-12
 
 
-def test_groups_passed_beside_the_columns_that_hold_them_are_refused():
-    frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(group=S)
-    options = {"n_features": 60, "disparity_kept": 1.0, "random_state": 0, "aware": True}
-    model = FairKernelClassifier(max_decision_gap=0.1, sensitive_feature_ids=["group"], **options).fit(frame, Y)
-    with pytest.raises(ValueError, match="are both given: leave one out"):
-        model.predict(frame, sensitive_features=S)
+def test_distributions_of_a_few_rows_of_many_groups():
+    many = np.array([f"region {g:02d}" for g in np.arange(len(X)) % 12])
+    options = {"aware": True, "distribution_parity": 1.0, "disparity_kept": 1.0, "n_features": 60, "random_state": 0}
+    model = FairKernelRegressor(**options).fit(X, X[:, 0], sensitive_features=many)
+    found = model.adapted(X[:24], sensitive_features=many[:24])
+    assert found.distribution_disparity_["adapted"].ks.estimate <= 0.5  # two rows a group: steps of one half

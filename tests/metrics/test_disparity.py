@@ -324,7 +324,12 @@ def test_a_constant_prediction_has_no_correlation():
         ({"sensitive_features": ["a", "b"]}, ValueError, "sensitive_features has 2 rows but y_pred has 4"),
         ({"sensitive_features": ["a"] * 4}, ValueError, r"one group only \('a'\)"),
         ({"sensitive_features": None}, TypeError, "sensitive_features is missing: pass one value per row, as metric"),
-        ({"sensitive_features": ["a", None, "b", "b"]}, ValueError, "sensitive_features has missing values"),
+        (
+            {"sensitive_features": ["a", None, "b", "b"]},
+            ValueError,
+            r"sensitive_features has missing values: .*1 missing \(first rows 1\)\. Leave these rows out, or give them "
+            r"a label of their own, such as 'missing'\.$",
+        ),
         ({"y_pred": [["0", "1"]] * 4}, ValueError, r"y_pred must be one non-empty column.*got shape \(4, 2\)"),
         ({"y_pred": []}, ValueError, r"y_pred must be one non-empty column.*got shape \(0,\)"),
         ({"y_pred": ["a", "b", "a", "b"]}, ValueError, "y_true and y_pred use different kinds of labels"),

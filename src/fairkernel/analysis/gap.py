@@ -183,7 +183,14 @@ def _read_groups(sensitive_features: Any, X: Any, missing: str) -> Sensitive:
         # at fit would mislead.
         warnings.simplefilter("ignore", ContinuousSensitiveWarning)
         warnings.simplefilter("ignore", MissingSensitiveWarning)
-        sensitive = read_sensitive(sensitive_features, n_rows=len(X), missing=missing, rows_like=X)
+        sensitive = read_sensitive(
+            sensitive_features,
+            n_rows=len(X),
+            missing=missing,
+            rows_like=X,
+            way_out="Leave these rows out, give them a label of their own, such as 'missing', or explain a model of "
+            "this library with missing_sensitive='group' or 'ignore'.",
+        )
     if sensitive.numeric_names:
         raise ValueError(
             f"sensitive_features: column {sensitive.numeric_names[0]!r} is continuous and forms no groups, so there is "

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import RankWarning
 from ..metrics import DistributionDisparity, Interval, interval
 from ..rows import read_new_rows
+from ..sensitive import Sensitive
 from ..solve import Barycentre
 from ._ridge import FairKernelRidge
 from .out_of_fold import FoldMoments
@@ -132,7 +133,7 @@ def _disparities(
             "distribution_disparity",
             None,
             column,
-            sensitive_features=codes.astype(str),
+            sensitive_features=Sensitive(codes, tuple(range(codes.max() + 1)), np.empty((len(codes), 0)), (), ()),
             sample_weight=weight,
             method="bootstrap",
             n_resamples=RESAMPLES,

@@ -141,15 +141,10 @@ class FairKernelRidge(FairKernelEstimator):
         return numbers_of_fitted_groups(self, sensitive_features, n_rows=n_rows, rows_like=X)
 
     def _given_or_among(self, X: Any, sensitive_features: Any) -> Any:
-        """Sensitive attributes of new rows: as passed, or from the columns of X, or None."""
-        if self.sensitive_feature_ids is None or not self._has_sensitive_columns(X):
-            return sensitive_features
-        among = take_columns(X, self.sensitive_feature_ids, required=False)[1]
-        if among is not None and sensitive_features is not None:
-            raise ValueError(
-                "sensitive_features and the columns of sensitive_feature_ids in X are both given: leave one out."
-            )
-        return sensitive_features if among is None else among
+        """Sensitive attributes of new rows: as passed, or else from the columns of X, or None."""
+        if sensitive_features is None and self.sensitive_feature_ids is not None and self._has_sensitive_columns(X):
+            return take_columns(X, self.sensitive_feature_ids, required=False)[1]
+        return sensitive_features
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of shape (n, targets)."""

@@ -139,7 +139,12 @@ def _read_sensitive(sensitive_features, y_true, y_pred, n_rows, min_groups):
     with warnings.catch_warnings():
         # Each metric says itself what a continuous attribute means for it.
         warnings.simplefilter("ignore", ContinuousSensitiveWarning)
-        sensitive = read_sensitive(sensitive_features, rows_like=rows_like, min_groups=min_groups)
+        sensitive = read_sensitive(
+            sensitive_features,
+            rows_like=rows_like,
+            min_groups=min_groups,
+            way_out="Leave these rows out, or give them a label of their own, such as 'missing'.",
+        )
     if sensitive.n_rows != n_rows:
         raise ValueError(
             f"sensitive_features has {sensitive.n_rows} rows but y_pred has {n_rows}: pass one value per row."

@@ -16,6 +16,10 @@ MISSING_GROUP = "missing"  # the label of the group that missing="group" opens
 NO_GROUP = -1  # the code of a row that missing="ignore" leaves out of the constraint
 FEWEST_ROWS = 3  # a group with fewer is warned about, however few components are used
 ROWS_LISTED = 5
+OF_ESTIMATORS = (
+    "Leave these rows out, or keep them as a group of their own with missing_sensitive='group', or for the loss alone "
+    "with missing_sensitive='ignore'."
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ def read_sensitive(
     rows_like: Any = None,
     min_groups: int = 2,
     fitted: Sensitive | None = None,
+    way_out: str = OF_ESTIMATORS,
 ) -> Sensitive:
     """Read sensitive attributes from a list, an array or a data frame.
 
@@ -80,7 +85,7 @@ def read_sensitive(
     ----------
     sensitive_features : array-like of shape (n,) or (n, columns)
         Categories, numbers, or a mix; NumPy, pandas, polars, pyarrow or plain lists. Numeric columns with
-        more than 10 distinct values are continuous; everything else is categorical.
+        more than 10 distinct values are continuous; everything else is categorical. What has been read already stays.
     n_rows : int, optional
         The number of rows expected.
     missing : {"error", "group", "ignore"}
@@ -93,6 +98,8 @@ def read_sensitive(
     fitted : Sensitive, optional
         What was read of other rows: the columns are matched with it by name, and keep the kinds they had there, which a
         few new rows would decide otherwise.
+    way_out : str
+        What the error about missing values advises: not every caller has the parameter ``missing_sensitive``.
 
     Returns
     -------
@@ -109,6 +116,8 @@ def read_sensitive(
             "sensitive_features is missing: pass one value per row, as fit(X, y, sensitive_features=s), "
             "or name columns of X with sensitive_feature_ids."
         )
+    if isinstance(sensitive_features, Sensitive):
+        return sensitive_features
     check_same_index(rows_like, sensitive_features, "sensitive_features")
     columns = read_columns(sensitive_features)
     length = len(columns[0].codes)
@@ -119,7 +128,7 @@ def read_sensitive(
     known = np.ones(length, dtype=bool)
     if missing == "ignore":
         columns, known = _known_rows(columns)
-    columns = _settle_missing(columns, missing)
+    columns = _settle_missing(columns, missing, way_out)
     if fitted is None:
         numbers = [column for column in columns if _is_continuous(column)]
         categorical = [column for column in columns if column not in numbers]
@@ -238,7 +247,7 @@ def _rows_of(column: Column, rows: np.ndarray) -> Column:
     return Column(column.name, [column.levels[i] for i in used], codes.reshape(-1), column.labels)
 
 
-def _settle_missing(columns: list[Column], missing: str) -> list[Column]:
+def _settle_missing(columns: list[Column], missing: str, way_out: str) -> list[Column]:
     """Raise for missing values, or give them a level of their own."""
     gone = _gaps(columns)
     rows = [np.flatnonzero(gaps[column.codes]) for column, gaps in zip(columns, gone, strict=True)]
@@ -251,10 +260,7 @@ def _settle_missing(columns: list[Column], missing: str) -> list[Column]:
         for column, at in zip(columns, rows, strict=True)
         if len(at)
     )
-    raise ValueError(
-        f"sensitive_features has missing values: {listed}. Leave these rows out, or keep them as a group of "
-        "their own with missing_sensitive='group', or for the loss alone with missing_sensitive='ignore'."
-    )
+    raise ValueError(f"sensitive_features has missing values: {listed}. {way_out}")
 
 
 def _with_missing_level(column: Column, gaps: np.ndarray) -> Column:
