@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 from dominance import ALPHAS, THRESHOLDS, TOLERANCES, cells_of, models_of, read_rerun
 from joblib import Parallel, delayed
-from scipy.special import expit, logit
+from scipy import special
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -65,8 +65,8 @@ def rival_figures(table, shuffle, batch):
             for model in RIVALS
         ]
         held_out, new = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-        average = [logit(np.clip(p[:, AVERAGED], CLIP, 1 - CLIP)).mean(axis=1) for p in (held_out, new)]
-        held_out, new = (np.column_stack([p, expit(z)]) for p, z in zip((held_out, new), average, strict=True))
+        average = [special.logit(np.clip(p[:, AVERAGED], CLIP, 1 - CLIP)).mean(axis=1) for p in (held_out, new)]
+        held_out, new = (np.column_stack([p, special.expit(z)]) for p, z in zip((held_out, new), average, strict=True))
         return _of_scores(held_out, new, rows, batch)
 
 
