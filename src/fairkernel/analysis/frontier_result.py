@@ -1,6 +1,7 @@
 """A frontier: settings with their error and disparity, the ones worth having, and a model for a bound."""
 
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ class Frontier:
     ----------
     table : dict of str to ndarray
         Columns of equal length. The setting: "model", "kernel" (its place in ``kernels``; −1: none), "aware" (whether
-        decisions are made with the groups known), "alpha", "threshold", "disparity_kept", "max_decision_gap" (NaN:
-        plain decisions). Out of fold, with 95% bounds "…_low" and "…_high": "disparity" (largest gap of the
+        the groups are known when it is used), "alpha", "disparity_kept", for classes "threshold" and
+        "max_decision_gap" (NaN: plain decisions), for numbers "distribution_parity" (NaN: the scores are not moved).
+        Out of fold, with 95% bounds "…_low" and "…_high": "disparity" (largest gap of the
         criterion's rates; of mean scores for a regressor), "error" for classes, "r2" and "rmse" for numbers;
         "positive_rate" and "noise_floor", the disparity that chance shows under exact parity.
     task : {"classification", "regression"}
@@ -79,15 +81,14 @@ class Frontier:
         -------
         FairKernelClassifier or FairKernelRegressor
         """
-        if not isinstance(max_disparity, int | float) or not max_disparity >= 0:
-            raise ValueError(f"max_disparity must be a number >= 0; got {max_disparity!r}.")
+        _refuse_unless_bound(max_disparity)
         ours = np.isfinite(self.table["alpha"])
         allowed = np.flatnonzero(ours & (self.table["disparity"] <= max_disparity))
         if not len(allowed):
             least = self.table["disparity"][ours].min()
             raise ValueError(
                 f"max_disparity={max_disparity:g}: no setting has so small an out-of-fold disparity; the least is "
-                f"{least:.3g}. Raise max_disparity, or add smaller values to max_decision_gap or disparity_kept."
+                f"{least:.3g}. Raise max_disparity, or add {self._nearer_parity}."
             )
         ranked = np.lexsort((self.table["disparity"][allowed], self.loss[allowed]))
         return self.refit(int(allowed[ranked[0]]))
@@ -103,17 +104,29 @@ class Frontier:
         -------
         FairKernelClassifier or FairKernelRegressor
         """
-        setting = {name: float(self.table[name][row]) for name in ("alpha", "disparity_kept")}
-        if not np.isfinite(setting["alpha"]):
+        _refuse_unless_among(row, len(self))
+        setting = {name: self.table[name][row].item() for name in ("alpha", "disparity_kept", "aware")}
+        if np.isnan(setting["alpha"]):
             raise ValueError(f"row {row} is {self.table['model'][row]!r}, which is no setting of the estimator.")
         shared = self.models[int(self.table["kernel"][row])]
-        options: dict[str, Any] = {"kernel": shared.kernel_, "n_features": shared._asked_features}
+        # The kernel has its parameters by now; a callable's would be refused beside it.
+        setting |= {"kernel": shared.kernel_, "kernel_params": None, "n_features": shared._asked_features}
         if self.task == "classification":
-            gap = float(self.table["max_decision_gap"][row])
-            options |= {"max_decision_gap": None if np.isnan(gap) else gap, "aware": bool(self.table["aware"][row])}
-            options["threshold"] = float(self.table["threshold"][row])
+            gap = self.table["max_decision_gap"][row].item()
+            setting["max_decision_gap"] = None if np.isnan(gap) else gap
+            setting["threshold"] = self.table["threshold"][row].item()
+        else:
+            setting["distribution_parity"] = float(np.nan_to_num(self.table["distribution_parity"][row]))
         X, y, given = self.data
-        return clone(self.estimator).set_params(**setting, **options).fit(X, y, **given)
+        return clone(self.estimator).set_params(**setting).fit(X, y, **given)
+
+    @property
+    def _nearer_parity(self) -> str:
+        """What would trace settings of less disparity."""
+        if self.task == "classification":
+            return "smaller values to max_decision_gap or disparity_kept"
+        moved = np.isfinite(self.table["distribution_parity"]).any()
+        return "larger values to distribution_parity" if moved else "smaller values to disparity_kept"
 
     def to_frame(self) -> Any:
         """The table.
@@ -172,6 +185,16 @@ class Frontier:
             "pareto": _points(worth.table, score),
             "criterion": self.estimator.criterion,
         }
+
+
+def _refuse_unless_bound(max_disparity: Any) -> None:
+    if not isinstance(max_disparity, Real) or not float(max_disparity) >= 0:
+        raise ValueError(f"max_disparity must be a number >= 0; got {max_disparity!r}.")
+
+
+def _refuse_unless_among(row: Any, n_rows: int) -> None:
+    if not isinstance(row, Integral) or not 0 <= int(row) < n_rows:
+        raise ValueError(f"row must be the number of a row of the table, from 0 to {n_rows - 1}; got {row!r}.")
 
 
 def _points(table: dict[str, np.ndarray], score: str) -> list[dict[str, Any]]:

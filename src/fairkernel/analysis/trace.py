@@ -1,10 +1,13 @@
 """The whole trade-off from one feature pass: every penalty, level and tolerance, scored out of fold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import PredefinedSplit
 
 from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
@@ -26,10 +29,11 @@ def frontier(
     sensitive_features: Any = None,
     sample_weight: Any = None,
     cv: Any = 5,
-    alphas: Sequence[float] | None = None,
-    disparity_kept: Sequence[float] | None = None,
-    max_decision_gap: Sequence[float | None] | None = None,
-    thresholds: Sequence[float] | None = None,
+    alphas: Sequence[float] | float | None = None,
+    disparity_kept: Sequence[float] | float | None = None,
+    distribution_parity: Sequence[float] | float | None = None,
+    max_decision_gap: Sequence[float | None] | float | None = None,
+    thresholds: Sequence[float] | float | None = None,
     kernels: Sequence[Any] | None = None,
     others: Sequence[Any] = (),
 ) -> Frontier:
@@ -42,22 +46,26 @@ def frontier(
     Parameters
     ----------
     estimator : FairKernelClassifier or FairKernelRegressor
-        Supplies the kernel, the criterion and whether groups are known when decisions are made (``aware``). It is not
-        changed.
+        Supplies the kernel, the criterion and whether groups are known when it is used (``aware``). It is not changed.
     X : array-like of shape (n, p)
     y : array-like of shape (n,)
         Two classes, or numbers.
     sensitive_features : array-like of shape (n,) or (n, columns)
     sample_weight : array-like of shape (n,), optional
     cv : int or cross-validation splitter, default=5
-    alphas : sequence of float, optional
+        The folds are dealt out once: every kernel, and every one of the others, is held to the same ones.
+    alphas : float or sequence of float, optional
         Ridge penalties; by default five around the estimator's (with ``kernel="auto"``, around the tuned one).
-    disparity_kept : sequence of float, optional
-        Levels of the scores' disparity. By default 0, 0.1, …, 1 with plain decisions, and 1 with tolerances.
-    max_decision_gap : sequence of float or None, optional
+    disparity_kept : float or sequence of float, optional
+        Levels of the scores' disparity. By default 0, 0.1, …, 1 with plain decisions and for a regressor that does not
+        know the groups, 1 with tolerances, and the estimator's with ``distribution_parity``.
+    distribution_parity : float or sequence of float, optional
+        How far the scores of each group are moved to the groups' barycentre, regressors with ``aware=True`` only; by
+        default 0, 0.1, …, 1. Each half of the rows is moved as the other half's out-of-fold scores say.
+    max_decision_gap : float or sequence of float or None, optional
         Tolerances on the gap of decisions, classifiers only; None stands for the plain threshold. By default None and
         40 values from 0 to the gap of the plain decisions. An empty sequence is the same as (None,).
-    thresholds : sequence of float, optional
+    thresholds : float or sequence of float, optional
         Thresholds of the scores, classifiers only; by default the estimator's. Higher ones say yes less often, which
         leaves less room for a disparity.
     kernels : sequence, optional
@@ -87,31 +95,22 @@ def frontier(
     >>> len(found), found.best(max_disparity=0.11).max_decision_gap
     (3, 0.1)
     """
-    if not isinstance(estimator, FairKernelRidge):
-        raise TypeError(
-            f"estimator must be a FairKernelClassifier or FairKernelRegressor, got {type(estimator).__name__}; other "
-            "estimators go into others=[...]."
-        )
-    classifier = is_classifier(estimator)
-    if not classifier:
-        _refuse_decisions(max_decision_gap=max_decision_gap, thresholds=thresholds)
-    tolerances = _tolerances(max_decision_gap) if classifier else (None,)
-    wanted: dict[str, Any] = {"max_decision_gap": 1.0} if classifier and tolerances != (None,) else {}
-    if classifier and not wanted:
-        wanted = {"max_decision_gap": None, "aware": False}
     given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    levels = _checked("disparity_kept", LEVELS if disparity_kept is None else disparity_kept, 0.0, 1.0)
+    grid = _Grid.of(
+        estimator,
+        alphas,
+        disparity_kept=disparity_kept,
+        distribution_parity=distribution_parity,
+        max_decision_gap=max_decision_gap,
+        thresholds=thresholds,
+    )
     tables: list[dict[str, np.ndarray]] = []
     models: list[FairKernelRidge] = []
     for kernel in [estimator.kernel] if kernels is None else _some(kernels):
-        folds = FoldMoments.of(clone(estimator).set_params(kernel=kernel, **wanted), X, y, cv=cv, **given)
-        _refuse_unclear(folds, classifier)
-        penalties = _penalties(alphas, folds.model)
-        if classifier:
-            rule_levels = (1.0,) if disparity_kept is None else levels
-            table = decision_rows(folds, penalties, _thresholds(thresholds, estimator), levels, rule_levels, tolerances)
-        else:
-            table = score_rows(folds, penalties, levels)
+        folds = FoldMoments.of(clone(grid.model).set_params(kernel=kernel), X, y, cv=cv, **given)
+        _refuse_unclear(folds)
+        cv = PredefinedSplit(folds.fold)  # a splitter that shuffles would deal every kernel other folds
+        table = grid.rows(folds)
         tables.append({"kernel": np.where(table["model"] == OURS, len(models), NONE), **table})
         models.append(folds.model)
     # The constant's row, which comes last, is that of the last kernel.
@@ -120,55 +119,156 @@ def frontier(
         compared = other_rows(others, X, y, sensitive_features, sample_weight, folds)
         parts.append({"kernel": np.full(len(compared["model"]), NONE), **compared})
     table = {name: np.concatenate([part[name] for part in parts]) for name in ("model", *parts[0])}
-    task = "classification" if classifier else "regression"
+    task = "classification" if is_classifier(estimator) else "regression"
     return Frontier(table, task, estimator, tuple(models), (X, y, given))
 
 
-def _refuse_decisions(**given: Any) -> None:
-    for name in (name for name, value in given.items() if value is not None):
-        raise ValueError(f"{name} is about decisions, but a regressor makes none; leave it out.")
+@dataclass(frozen=True)
+class _Grid:
+    """What is traced for each kernel.
+
+    Parameters
+    ----------
+    model : FairKernelClassifier or FairKernelRegressor
+        With a setting of the grid, so that its own checks speak of what would be refitted.
+    alphas : tuple of float or None
+    levels, rule_levels : tuple of float
+        Of ``disparity_kept``: with plain decisions or moved scores, and with tolerances.
+    moves, thresholds : tuple of float
+    tolerances : tuple of float or None, or int
+    """
+
+    model: FairKernelRidge
+    alphas: tuple[float, ...] | None
+    levels: tuple[float, ...]
+    rule_levels: tuple[float, ...] = ()
+    moves: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = ()
+    tolerances: Any = (None,)
+
+    @classmethod
+    def of(cls, estimator: FairKernelRidge, alphas: Any, **asked: Any) -> "_Grid":
+        if not isinstance(estimator, FairKernelRidge) or "disparity_kept" not in estimator.get_params():
+            raise TypeError(
+                f"estimator must be a FairKernelClassifier or FairKernelRegressor, got {type(estimator).__name__}; "
+                "other estimators go into others=[...]."
+            )
+        make = cls._of_decisions if is_classifier(estimator) else cls._of_scores
+        penalties = None if alphas is None else _checked("alphas", alphas, 0.0, np.inf)
+        return make(estimator, penalties, **asked)
+
+    @classmethod
+    def _of_decisions(
+        cls,
+        estimator: Any,
+        alphas: tuple[float, ...] | None,
+        *,
+        disparity_kept: Any,
+        distribution_parity: Any,
+        max_decision_gap: Any,
+        thresholds: Any,
+    ) -> "_Grid":
+        if distribution_parity is not None:
+            raise ValueError(
+                "distribution_parity moves the scores of a regressor; what a classifier decides is levelled by "
+                "max_decision_gap. Leave it out."
+            )
+        tolerances = _tolerances(max_decision_gap)
+        thresholds = _checked("thresholds", estimator.threshold if thresholds is None else thresholds, 0.0, 1.0)
+        levels, rule_levels = _levels(estimator, disparity_kept, LEVELS), _levels(estimator, disparity_kept, (1.0,))
+        plain = {"max_decision_gap": None, "aware": False}
+        options = plain if tolerances == (None,) else {"max_decision_gap": 1.0}
+        for threshold in (thresholds[0], thresholds[-1]):  # the ends are left out, as the estimator says
+            model = clone(estimator).set_params(threshold=threshold, disparity_kept=rule_levels[-1], **options)
+            model._validate_params()
+        return cls(model, alphas, levels, rule_levels, (), thresholds, tolerances)
+
+    @classmethod
+    def _of_scores(
+        cls,
+        estimator: Any,
+        alphas: tuple[float, ...] | None,
+        *,
+        disparity_kept: Any,
+        distribution_parity: Any,
+        **decisions: Any,
+    ) -> "_Grid":
+        for name in (name for name, value in decisions.items() if value is not None):
+            raise ValueError(f"{name} is about decisions, but a regressor makes none; leave it out.")
+        if distribution_parity is not None and not estimator.aware:
+            raise ValueError(
+                "distribution_parity moves each group's scores, which needs the groups of new rows, but the estimator "
+                "has aware=False: trace FairKernelRegressor(aware=True), or leave it out."
+            )
+        moves: tuple[float, ...] = ()
+        if estimator.aware:
+            asked = LEVELS if distribution_parity is None else distribution_parity
+            moves = _checked("distribution_parity", asked, 0.0, 1.0)
+        levels = _levels(estimator, disparity_kept, (estimator.disparity_kept,) if moves else LEVELS)
+        model = clone(estimator).set_params(disparity_kept=levels[-1])
+        model._validate_params()
+        model._refuse_conflicts_of_distributions()
+        return cls(model, alphas, levels, moves=moves)
+
+    def rows(self, folds: FoldMoments) -> dict[str, np.ndarray]:
+        """The table of one kernel."""
+        alphas = self.alphas or tuple(float(folds.model.alpha_ * factor) for factor in AROUND)
+        if is_classifier(self.model):
+            return decision_rows(folds, alphas, self.thresholds, self.levels, self.rule_levels, self.tolerances)
+        return score_rows(folds, alphas, self.levels, self.moves)
 
 
 def _some(kernels: Sequence[Any]) -> list:
-    if isinstance(kernels, str) or not len(found := list(kernels)):
+    if isinstance(kernels, str) or not isinstance(kernels, Iterable) or not len(found := list(kernels)):
         raise ValueError(f"kernels must be a sequence of kernels, at least one; got {kernels!r}.")
     return found
 
 
-def _thresholds(thresholds: Sequence[float] | None, estimator: FairKernelRidge) -> tuple[float, ...]:
-    found = _checked("thresholds", [estimator.threshold] if thresholds is None else thresholds, 0.0, 1.0)
-    for threshold in (found[0], found[-1]):  # the ends are left out, as the estimator says
-        clone(estimator).set_params(threshold=threshold)._validate_params()
-    return found
+def _levels(estimator: FairKernelRidge, disparity_kept: Any, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+    if disparity_kept is None and estimator.objective == "printed":
+        return (0.0,)  # its features keep the gap they have: there is no other level
+    return _checked("disparity_kept", otherwise if disparity_kept is None else disparity_kept, 0.0, 1.0)
 
 
-def _tolerances(max_decision_gap: Sequence[float | None] | None) -> Any:
+def _tolerances(max_decision_gap: Any) -> Any:
     """The tolerances, (None,) where there are none, or how many are to be spread over the plain gap."""
     if max_decision_gap is None:
         return TOLERANCES
-    given = tuple(max_decision_gap) or (None,)
+    given = _listed(max_decision_gap) or [None]
     numbers = _checked("max_decision_gap", [t for t in given if t is not None], 0.0, 1.0, empty=True)
     return ((None,) if None in given else ()) + numbers
 
 
-def _penalties(alphas: Sequence[float] | None, model: FairKernelRidge) -> tuple[float, ...]:
-    if alphas is None:
-        return tuple(float(model.alpha_ * factor) for factor in AROUND)
-    return _checked("alphas", alphas, 0.0, np.inf)
-
-
 def _checked(name: str, values: Any, low: float, high: float, *, empty: bool = False) -> tuple[float, ...]:
-    numbers = np.asarray(list(values), dtype=float)
-    if numbers.ndim != 1 or not (len(numbers) or empty) or not ((numbers >= low) & (numbers <= high)).all():
-        raise ValueError(f"{name} must be a sequence of numbers from {low:g} to {high:g}; got {values!r}.")
-    return tuple(np.unique(numbers).tolist())
+    """Finite numbers within bounds, ascending."""
+    listed = _listed(values)
+    numbers = [float(value) for value in listed if isinstance(value, Real)]
+    within = [number for number in numbers if low <= number <= high and np.isfinite(number)]
+    if len(within) < len(listed) or not (listed or empty):
+        raise ValueError(f"{name} must be a sequence of numbers from {low:g} to {high:g}, or one; got {values!r}.")
+    return tuple(sorted(set(within)))
 
 
-def _refuse_unclear(folds: FoldMoments, classifier: bool) -> None:
-    if classifier and len(folds.rows.classes) > 2:
-        raise ValueError(
-            f"a frontier is of yes-or-no decisions, but y has {len(folds.rows.classes)} classes: compare one class "
-            "with the rest, as y == label."
-        )
-    if not classifier and folds.targets.shape[1] > 1:
+def _listed(values: Any) -> list:
+    """A sequence as a list; a single value is as good as a sequence of one."""
+    return np.atleast_1d(np.array(values, dtype=object)).tolist()
+
+
+def _refuse_unclear(folds: FoldMoments) -> None:
+    """Rows that the grid cannot be traced on, or the settings not be refitted to."""
+    model, rows = folds.model, folds.rows
+    if is_classifier(model):
+        if len(rows.classes) > 2:
+            raise ValueError(
+                f"a frontier is of yes-or-no decisions, but y has {len(rows.classes)} classes: compare one class "
+                "with the rest, as y == label."
+            )
+        model._refuse_undecidable(rows)
+        return
+    if folds.targets.shape[1] > 1:
         raise ValueError(f"a frontier is of one target, but y has {folds.targets.shape[1]}: pass one column of y.")
+    if model.aware and rows.sensitive.numeric_names:
+        raise ValueError(
+            f"sensitive_features: column {rows.sensitive.numeric_names[0]!r} is numeric with many distinct values, "
+            "and aware=True moves the scores of groups. Bin the column, or use aware=False."
+        )
