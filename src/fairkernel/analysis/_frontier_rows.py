@@ -16,7 +16,7 @@ from ..solve.decision import DecisionLine, rates_along
 
 LEVEL = 0.95
 FLOOR_POINTS = 41  # rates at which a noise floor is computed; it is interpolated between them
-OURS = "fairkernel"
+OURS, CONSTANT = "fairkernel", "constant"  # models
 DECISION_SETTING = ("alpha", "threshold", "disparity_kept", "max_decision_gap")  # columns of the table
 SCORE_SETTING = ("alpha", "disparity_kept", "distribution_parity")
 
@@ -144,7 +144,7 @@ def decision_rows(
             settings += [(model.aware, alpha, threshold, level, tolerance) for tolerance in asked]
     constant = (truth @ rows.weight >= rows.weight.sum() / 2) * sums.weights.sum(axis=0)
     constant[: sums.compared.n_cells] = constant[-1] = np.round(constant[-1])  # its rates are 0 or 1, not nearly so
-    names = np.array([OURS] * len(settings) + ["constant"], dtype=object)
+    names = np.array([OURS] * len(settings) + [CONSTANT], dtype=object)
     columns = zip(*settings, (False, *[np.nan] * 4), strict=True)
     return {
         "model": names,
@@ -204,7 +204,7 @@ def score_rows(folds: FoldMoments, alphas: tuple, levels: tuple, moves: tuple) -
     parts.append(measure.columns(mean, np.zeros_like(mean), np.zeros(1)))
     columns = zip(*settings, (False, *[np.nan] * 3), strict=True)
     return {
-        "model": np.array([OURS] * len(settings) + ["constant"], dtype=object),
+        "model": np.array([OURS] * len(settings) + [CONSTANT], dtype=object),
         **{name: np.array(column) for name, column in zip(("aware", *SCORE_SETTING), columns, strict=True)},
         **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]},
     }

@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
-from ._frontier_others import other_rows
+from ._frontier_others import named_others, other_rows
 from ._frontier_rows import OURS, decision_rows, score_rows
 from .frontier_result import Frontier
 
@@ -35,7 +35,7 @@ def frontier(
     max_decision_gap: Sequence[float | None] | float | None = None,
     thresholds: Sequence[float] | float | None = None,
     kernels: Sequence[Any] | None = None,
-    others: Sequence[Any] = (),
+    others: Any = (),
 ) -> Frontier:
     """Error against disparity of every setting, out of fold, from one factorisation per fold.
 
@@ -71,9 +71,11 @@ def frontier(
     kernels : sequence, optional
         Kernels to trace, each named or given as ``kernel`` of the estimator is; by default the estimator's. A column
         of the table numbers them.
-    others : sequence of estimator or of (name, estimator)
-        Any scikit-learn classifiers (regressors), fitted on the same folds for comparison, a row each. Those whose
-        ``fit`` or ``predict`` takes ``sensitive_features`` are given them.
+    others : estimator, sequence of estimator or of (name, estimator), or dict of str to estimator
+        Any scikit-learn classifiers (regressors), fitted on the same folds for comparison, a row each. What takes
+        ``sensitive_features`` is given them (in a pipeline, whichever steps do), and is marked aware where its
+        predictions depend on them. With ``sample_weight``, all of them must take it. Columns of X that are the
+        estimator's ``sensitive_feature_ids`` come as ``sensitive_features``.
 
     Returns
     -------
@@ -104,6 +106,8 @@ def frontier(
         max_decision_gap=max_decision_gap,
         thresholds=thresholds,
     )
+    weighted = sample_weight is not None
+    compared_with = named_others(others, is_classifier(estimator), weighted)
     tables: list[dict[str, np.ndarray]] = []
     models: list[FairKernelRidge] = []
     for kernel in [estimator.kernel] if kernels is None else _some(kernels):
@@ -115,8 +119,8 @@ def frontier(
         models.append(folds.model)
     # The constant's row, which comes last, is that of the last kernel.
     parts = [{name: column[:-1] for name, column in table.items()} for table in tables[:-1]] + tables[-1:]
-    if others:
-        compared = other_rows(others, X, y, sensitive_features, sample_weight, folds)
+    if compared_with:
+        compared = other_rows(compared_with, X, y, sensitive_features, weighted, folds)
         parts.append({"kernel": np.full(len(compared["model"]), NONE), **compared})
     table = {name: np.concatenate([part[name] for part in parts]) for name in ("model", *parts[0])}
     task = "classification" if is_classifier(estimator) else "regression"
