@@ -11,6 +11,7 @@ from ..estimators._ridge import FairKernelRidge
 from ..kernels import Kernel
 from ..report.frontier_plot import frontier_figure
 from ..report.html import render_frontier
+from ._frontier_shown import as_text, to_show
 from ._tables import to_pandas
 
 ROWS_SHOWN = 12
@@ -36,6 +37,8 @@ class Frontier:
         A clone of it for every kernel, with the feature map that all settings of the kernel share.
     data : tuple
         X, y and fit's keyword arguments.
+    what : dict of str to str
+        In words, what the "disparity" is and, for classes, which is the "positive" one.
     """
 
     table: dict[str, np.ndarray]
@@ -43,6 +46,7 @@ class Frontier:
     estimator: FairKernelRidge
     models: tuple[FairKernelRidge, ...]
     data: tuple[Any, Any, dict]
+    what: dict[str, str]
 
     def __len__(self) -> int:
         return len(self.table["model"])
@@ -64,10 +68,8 @@ class Frontier:
         -------
         Frontier
         """
-        disparity, loss = self.table["disparity"], self.loss
-        order = np.lexsort((loss, disparity))
-        least = np.minimum.accumulate(np.concatenate([[np.inf], loss[order][:-1]]))
-        return self._rows(order[loss[order] < least])
+        rows = self._worth_having()
+        return replace(self, table={name: column[rows] for name, column in self.table.items()})
 
     def best(self, max_disparity: float) -> Any:
         """The estimator of least error among its settings within a bound, fitted on all rows.
@@ -144,47 +146,25 @@ class Frontier:
         -------
         matplotlib.figure.Figure
         """
-        return frontier_figure(self._to_show(len(self)))
+        return frontier_figure(self._to_show())
 
     def __repr__(self) -> str:
-        shown = self._to_show(ROWS_SHOWN)
-        widths = [max(map(len, column)) for column in zip(shown["headers"], *shown["cells"], strict=True)]
-        rows = [shown["headers"], *shown["cells"]]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([shown["sentence"], *lines])
+        return as_text(self._to_show())
 
     def _repr_html_(self) -> str | None:
         try:
-            return render_frontier(self._to_show(ROWS_SHOWN))
+            return render_frontier(self._to_show())
         except ImportError:
             return None  # without jinja2 a notebook shows the text
 
-    def _rows(self, at: np.ndarray) -> "Frontier":
-        return replace(self, table={name: column[at] for name, column in self.table.items()})
+    def _worth_having(self) -> np.ndarray:
+        disparity, loss = self.table["disparity"], self.loss
+        order = np.lexsort((loss, disparity))
+        least = np.minimum.accumulate(np.concatenate([[np.inf], loss[order][:-1]]))
+        return order[loss[order] < least]
 
-    def _to_show(self, n_rows: int) -> dict[str, Any]:
-        """Plain values for the page and the plot: every point, and the worthwhile settings as cells."""
-        worth, score = self.pareto(), "error" if self.task == "classification" else "r2"
-        names = ["model", "aware", "alpha", "threshold", "disparity_kept", "max_decision_gap", score, "disparity"]
-        names += ["positive_rate", "noise_floor"]
-        names = [name for name in names if name in self.table]
-        if len(self.models) > 1:
-            names.insert(1, "kernel")
-        taken = np.unique(np.linspace(0, len(worth) - 1, min(n_rows, len(worth))).round().astype(int))
-        constant = self._rows(np.flatnonzero(self.table["model"] == "constant"))
-        rows = [(worth, int(i)) for i in taken] + ([] if "constant" in worth.table["model"] else [(constant, 0)])
-        others = self._rows(np.flatnonzero(~np.isin(self.table["model"].astype(str), ("fairkernel", "constant"))))
-        rows += [(others, i) for i in range(len(others)) if others.table["model"][i] not in worth.table["model"]]
-        return {
-            "sentence": f"{len(self)} settings, {len(worth)} of them worth having (no other has both less error and "
-            "less disparity); out of fold, 95% intervals",
-            "headers": [name.replace("_", " ") for name in names],
-            "cells": [[_text(found.table, name, i) for name in names] for found, i in rows],
-            "score": score,
-            "points": _points(self.table, score),
-            "pareto": _points(worth.table, score),
-            "criterion": self.estimator.criterion,
-        }
+    def _to_show(self) -> dict[str, Any]:
+        return to_show(self.table, self._worth_having(), self.models, self.what, ROWS_SHOWN)
 
 
 def _refuse_unless_bound(max_disparity: Any) -> None:
@@ -195,25 +175,3 @@ def _refuse_unless_bound(max_disparity: Any) -> None:
 def _refuse_unless_among(row: Any, n_rows: int) -> None:
     if not isinstance(row, Integral) or not 0 <= int(row) < n_rows:
         raise ValueError(f"row must be the number of a row of the table, from 0 to {n_rows - 1}; got {row!r}.")
-
-
-def _points(table: dict[str, np.ndarray], score: str) -> list[dict[str, Any]]:
-    names = ["model", "aware", "disparity", "disparity_low", "disparity_high", score]
-    names += [name for name in (f"{score}_low", f"{score}_high", "noise_floor") if name in table]
-    columns = (table[name].tolist() for name in names)
-    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
-
-
-def _text(table: dict[str, np.ndarray], name: str, row: int) -> str:
-    value = table[name][row]
-    if isinstance(value, str):
-        return value
-    if name == "aware":
-        return "aware" if value else "blind"
-    if name == "kernel":
-        return str(value) if value >= 0 else ""
-    if np.isnan(value):
-        return ""
-    if f"{name}_low" in table:
-        return f"{value:.4f} [{table[name + '_low'][row]:.4f}, {table[name + '_high'][row]:.4f}]"
-    return f"{value:.3g}"

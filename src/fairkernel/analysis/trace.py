@@ -13,6 +13,7 @@ from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
 from ._frontier_others import named_others, other_rows
 from ._frontier_rows import OURS, decision_rows, score_rows
+from ._frontier_shown import in_words
 from .frontier_result import Frontier
 
 LEVELS = tuple(np.linspace(0.0, 1.0, 11).tolist())
@@ -124,7 +125,7 @@ def frontier(
         parts.append({"kernel": np.full(len(compared["model"]), NONE), **compared})
     table = {name: np.concatenate([part[name] for part in parts]) for name in ("model", *parts[0])}
     task = "classification" if is_classifier(estimator) else "regression"
-    return Frontier(table, task, estimator, tuple(models), (X, y, given))
+    return Frontier(table, task, estimator, tuple(models), (X, y, given), in_words(folds.model, folds.rows))
 
 
 @dataclass(frozen=True)

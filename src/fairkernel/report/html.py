@@ -66,7 +66,8 @@ def render_frontier(found: dict[str, Any]) -> str:
     Parameters
     ----------
     found : dict
-        ``sentence``, ``headers`` and ``cells``. Names may hold any characters.
+        ``sentences``, ``headers`` (each with whether its column is of numbers) and ``cells``. Names may hold any
+        characters.
 
     Returns
     -------
