@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from ..estimators._ridge import FairKernelRidge
 from ..kernels import Kernel
@@ -32,13 +33,15 @@ class Frontier:
         "positive_rate" and "noise_floor", the disparity that chance shows under exact parity.
     task : {"classification", "regression"}
     estimator : FairKernelClassifier or FairKernelRegressor
-        As it was passed.
+        As it was passed, or the last step of what was.
     models : tuple of FairKernelClassifier or FairKernelRegressor
         A clone of it for every kernel, with the feature map that all settings of the kernel share.
     data : tuple
-        X, y and fit's keyword arguments.
+        X as the estimator sees it, y and fit's keyword arguments.
     what : dict of str to str
         In words, what the "disparity" is and, for classes, which is the "positive" one.
+    steps : tuple of (str, estimator)
+        Of the pipeline that was passed, fitted but for the last; none for an estimator by itself.
     """
 
     table: dict[str, np.ndarray]
@@ -47,6 +50,7 @@ class Frontier:
     models: tuple[FairKernelRidge, ...]
     data: tuple[Any, Any, dict]
     what: dict[str, str]
+    steps: tuple[tuple[str, Any], ...] = ()
 
     def __len__(self) -> int:
         return len(self.table["model"])
@@ -81,7 +85,7 @@ class Frontier:
 
         Returns
         -------
-        FairKernelClassifier or FairKernelRegressor
+        FairKernelClassifier or FairKernelRegressor, or a Pipeline that ends in one
         """
         _refuse_unless_bound(max_disparity)
         ours = np.isfinite(self.table["alpha"])
@@ -104,7 +108,7 @@ class Frontier:
 
         Returns
         -------
-        FairKernelClassifier or FairKernelRegressor
+        FairKernelClassifier or FairKernelRegressor, or a Pipeline that ends in one
         """
         _refuse_unless_among(row, len(self))
         setting = {name: self.table[name][row].item() for name in ("alpha", "disparity_kept", "aware")}
@@ -120,7 +124,8 @@ class Frontier:
         else:
             setting["distribution_parity"] = float(np.nan_to_num(self.table["distribution_parity"][row]))
         X, y, given = self.data
-        return clone(self.estimator).set_params(**setting).fit(X, y, **given)
+        model = clone(self.estimator).set_params(**setting).fit(X, y, **given)
+        return Pipeline([*self.steps[:-1], (self.steps[-1][0], model)]) if self.steps else model
 
     @property
     def _nearer_parity(self) -> str:

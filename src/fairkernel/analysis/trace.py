@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import PredefinedSplit
+from sklearn.pipeline import Pipeline
 
 from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
+from ..sensitive import check_same_index
 from ._frontier_others import named_others, other_rows
 from ._frontier_rows import OURS, decision_rows, score_rows
 from ._frontier_shown import in_words
@@ -23,7 +25,7 @@ AROUND = (0.1, 0.3, 1.0, 3.0, 10.0)  # times the estimator's own penalty
 
 
 def frontier(
-    estimator: FairKernelRidge,
+    estimator: FairKernelRidge | Pipeline,
     X: Any,
     y: Any,
     *,
@@ -48,6 +50,8 @@ def frontier(
     ----------
     estimator : FairKernelClassifier or FairKernelRegressor
         Supplies the kernel, the criterion and whether groups are known when it is used (``aware``). It is not changed.
+        Or a pipeline that ends in one: its earlier steps are fitted once, without y and weights, on ALL rows passed,
+        so that the held-out rows are not quite unseen by them; ``best`` and ``refit`` return a pipeline.
     X : array-like of shape (n, p)
     y : array-like of shape (n,)
         Two classes, or numbers.
@@ -76,7 +80,8 @@ def frontier(
         Any scikit-learn classifiers (regressors), fitted on the same folds for comparison, a row each. What takes
         ``sensitive_features`` is given them (in a pipeline, whichever steps do), and is marked aware where its
         predictions depend on them. With ``sample_weight``, all of them must take it. Columns of X that are the
-        estimator's ``sensitive_feature_ids`` come as ``sensitive_features``.
+        estimator's ``sensitive_feature_ids`` come as ``sensitive_features``. Where the estimator is a pipeline, they
+        get X as it was passed.
 
     Returns
     -------
@@ -99,8 +104,9 @@ def frontier(
     (3, 0.1)
     """
     given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     grid = _Grid.of(
-        estimator,
+        last,
         alphas,
         disparity_kept=disparity_kept,
         distribution_parity=distribution_parity,
@@ -108,11 +114,12 @@ def frontier(
         thresholds=thresholds,
     )
     weighted = sample_weight is not None
-    compared_with = named_others(others, is_classifier(estimator), weighted)
+    compared_with = named_others(others, is_classifier(last), weighted)
+    steps, prepared = _prepared(estimator, X, y, sensitive_features)
     tables: list[dict[str, np.ndarray]] = []
     models: list[FairKernelRidge] = []
-    for kernel in [estimator.kernel] if kernels is None else _some(kernels):
-        folds = FoldMoments.of(clone(grid.model).set_params(kernel=kernel), X, y, cv=cv, **given)
+    for kernel in [last.kernel] if kernels is None else _some(kernels):
+        folds = FoldMoments.of(clone(grid.model).set_params(kernel=kernel), prepared, y, cv=cv, **given)
         _refuse_unclear(folds)
         cv = PredefinedSplit(folds.fold)  # a splitter that shuffles would deal every kernel other folds
         table = grid.rows(folds)
@@ -124,8 +131,19 @@ def frontier(
         compared = other_rows(compared_with, X, y, sensitive_features, weighted, folds)
         parts.append({"kernel": np.full(len(compared["model"]), NONE), **compared})
     table = {name: np.concatenate([part[name] for part in parts]) for name in ("model", *parts[0])}
-    task = "classification" if is_classifier(estimator) else "regression"
-    return Frontier(table, task, estimator, tuple(models), (X, y, given), in_words(folds.model, folds.rows))
+    task, words = "classification" if is_classifier(last) else "regression", in_words(folds.model, folds.rows)
+    return Frontier(table, task, last, tuple(models), (prepared, y, given), words, steps)
+
+
+def _prepared(estimator: Any, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[tuple[str, Any], ...], Any]:
+    """The steps of a pipeline, all but the last fitted, and the rows they make; of a bare estimator, none and X."""
+    if not isinstance(estimator, Pipeline):
+        return (), X
+    for name, values in (("y", y), ("sensitive_features", sensitive_features)):
+        check_same_index(X, values, name)  # the rows made of X may have no index
+    before = clone(estimator)[:-1]
+    rows = before.fit_transform(X) if len(before) else X
+    return (*before.steps, estimator.steps[-1]), rows
 
 
 @dataclass(frozen=True)
@@ -152,7 +170,7 @@ class _Grid:
     tolerances: Any = (None,)
 
     @classmethod
-    def of(cls, estimator: FairKernelRidge, alphas: Any, **asked: Any) -> "_Grid":
+    def of(cls, estimator: Any, alphas: Any, **asked: Any) -> "_Grid":
         if not isinstance(estimator, FairKernelRidge) or "disparity_kept" not in estimator.get_params():
             raise TypeError(
                 f"estimator must be a FairKernelClassifier or FairKernelRegressor, got {type(estimator).__name__}; "
