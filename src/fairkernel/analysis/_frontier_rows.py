@@ -9,7 +9,7 @@ from ..criteria import Cells
 from ..estimators._distributions import _moved_out_of_fold, _random_halves
 from ..estimators.decision_rule import compared_in, effective_sizes
 from ..estimators.out_of_fold import FoldMoments, OutOfFoldScores
-from ..estimators.tuning import ALPHAS
+from ..estimators.tuning import ALPHAS, penalties
 from ..metrics import parity_noise_floor
 from ..metrics.uncertainty import largest_gap_interval, share_bounds
 from ..solve.decision import DecisionLine, rates_along
@@ -123,7 +123,7 @@ def decision_rows(
     model, rows = folds.model, folds.rows
     cells, truth = model._cells(rows), rows.y == 1
     sums = Sums(cells, truth, rows.weight)
-    searched = () if model.aware or tolerances == (None,) else ALPHAS
+    searched = () if model.aware or tolerances == (None,) else penalties(rows.weight)
     found = folds.scores(model, [model.n_components], (*alphas, *searched), likeness=bool(searched))
     alike = found.likeness_losses(cells)[0] if searched else None
     settings: list[tuple] = []
