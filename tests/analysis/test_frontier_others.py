@@ -194,6 +194,7 @@ def test_targets_of_one_column_are_a_target():
         ({"lr": LogisticRegression()}, ["lr"]),
         ([LogisticRegression(), ("lr", LogisticRegression())], ["LogisticRegression", "lr"]),
         ([SVC(), LogisticRegression(), SVC(C=2)], ["SVC 1", "LogisticRegression", "SVC 2"]),
+        ([make_pipeline(StandardScaler(), SVC()), SVC(C=2)], ["SVC 1", "SVC 2"]),
         ((), []),
         ({}, []),
     ],

@@ -25,7 +25,7 @@ def named_others(others: Any, classifier: bool, weighted: bool) -> dict[str, Any
     Parameters
     ----------
     others : estimator, sequence of estimator or of (name, estimator), or dict of str to estimator
-        Those without a name have that of their class, with a number where there are several.
+        Those without a name have that of their class (pipelines, of their last step), numbered where there are several.
     classifier : bool
         What they are to be.
     weighted : bool
@@ -36,11 +36,11 @@ def named_others(others: Any, classifier: bool, weighted: bool) -> dict[str, Any
     dict of str to estimator
     """
     pairs = list(map(_pair, _entries(others)))
-    counts, numbers = Counter(type(other).__name__ for name, other in pairs if name is None), Counter[str]()
+    counts, numbers = Counter(_class_name(other) for name, other in pairs if name is None), Counter[str]()
     found: dict[str, Any] = {}
     for name, other in pairs:
         if name is None:
-            name = type(other).__name__
+            name = _class_name(other)
             numbers[name] += 1
             name = f"{name} {numbers[name]}" if counts[name] > 1 else name
         _refuse_unless_comparable(name, other, classifier, weighted)
@@ -164,6 +164,10 @@ def _predictions(model: Any, X: Any, groups: Any) -> tuple[np.ndarray, bool]:
     except (TypeError, ValueError):
         return predicted, True  # cannot do without
     return predicted, not np.array_equal(predicted, blind)
+
+
+def _class_name(other: Any) -> str:
+    return type(_last(other)).__name__
 
 
 def _last(model: Any) -> Any:
