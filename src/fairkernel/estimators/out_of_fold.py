@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from numbers import Integral
 from operator import add
 from typing import Any
@@ -190,7 +190,7 @@ class FoldMoments:
         parts = [model._add_rows(empty, rows, phi, fold == f) for f in range(fold.max() + 1)]
         return cls(model, rows, phi, model._targets(rows).astype(phi.dtype, copy=False), fold, parts)
 
-    @property
+    @cached_property
     def total(self) -> Moments:
         """The moments of all rows."""
         return reduce(add, self.parts)
