@@ -1,7 +1,7 @@
 """What ``fit`` was given, read and checked once for every estimator: the rows that count, with their groups."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class TrainingRows:
         Labels in sorted order; empty unless the estimator is a classifier.
     positions : ndarray of int, shape (n,)
         Where each row stands in what the user passed.
+    n_passed : int
+        How many rows that were.
     """
 
     X: np.ndarray
@@ -40,6 +42,7 @@ class TrainingRows:
     weight: np.ndarray
     classes: np.ndarray
     positions: np.ndarray
+    n_passed: int
 
 
 def read_training_rows(
@@ -95,7 +98,7 @@ def read_training_rows(
     sensitive = read(estimator, sensitive_features, n_rows=len(X), rows_like=rows_like)
     estimator._attributes = sensitive.take(np.arange(0))
     weight = check_weight(sample_weight, X)
-    present = np.flatnonzero(weight)
+    present, n_passed = np.flatnonzero(weight), len(X)
     classes = np.empty(0)
     if is_classifier(estimator):
         check_classification_targets(y)
@@ -106,7 +109,7 @@ def read_training_rows(
     if inputs:
         known = sensitive.known
         warn_of_restating_columns(X[known], sensitive.codes[known], sensitive.numeric[known], names)
-    return TrainingRows(X, y, sensitive, weight, classes, present)
+    return TrainingRows(X, y, sensitive, weight, classes, present, n_passed)
 
 
 def _read_any(estimator: BaseEstimator, sensitive_features: Any, *, n_rows: int, rows_like: Any) -> Sensitive:
@@ -178,7 +181,7 @@ def read_new_groups(estimator: BaseEstimator, sensitive_features: Any, *, n_rows
             "out, or fit on rows of these groups."
         )
     codes = np.append([number[label] for label in new.groups], NO_GROUP)[new.codes]  # −1 is the last of them
-    return Sensitive(codes, estimator.groups_, new.numeric, new.names, new.numeric_names)
+    return replace(new, codes=codes, groups=estimator.groups_)
 
 
 def numbers_of_fitted_groups(
@@ -282,7 +285,6 @@ def _refuse_incomparable(sensitive: Sensitive) -> None:
             "saw, so there is nothing to compare. Pass rows of every group, or compare the groups there are with "
             "fairkernel.metrics."
         )
-    check_group_sizes(sensitive, np.ones(sensitive.n_rows, dtype=bool))
     for name, values in zip(sensitive.numeric_names, sensitive.numeric.T, strict=True):
         if np.ptp(values) == 0:
             raise ValueError(

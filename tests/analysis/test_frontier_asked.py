@@ -41,6 +41,12 @@ def test_one_value_is_a_grid_of_one(name, value):
         np.testing.assert_array_equal(one.table[column], values)
 
 
+@pytest.mark.parametrize("values", [{0.0, 0.5}, (i / 2 for i in range(2)), {"a": 0.0, "b": 0.5}.values()])
+def test_any_iterable_is_a_grid(values):
+    found = frontier(classifier(), X, Y, **KNOWN, **PLAIN | {"disparity_kept": values})
+    assert sorted(set(found.table["disparity_kept"][:-1])) == [0.0, 0.5]
+
+
 @pytest.mark.parametrize("wrong", ["0.1", [None], [np.nan], [np.inf], [[0.1, 0.2]], {"a": 1}])
 def test_what_is_no_grid_is_refused_by_name(wrong):
     with pytest.raises(ValueError, match="alphas must be a sequence of numbers from 0 to inf, or one; got"):

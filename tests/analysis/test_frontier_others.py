@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score
@@ -224,3 +225,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_traced(others, er
     monkeypatch.setattr("fairkernel.analysis.trace.FoldMoments", None)
     with pytest.raises(error, match=sentence):
         rows_of(others)
+
+
+@pytest.mark.parametrize("other", [BaggingClassifier(random_state=0), CalibratedClassifierCV()])
+def test_estimators_that_wrap_nothing_yet_are_compared(other):
+    assert rows_of([other])["model"].tolist() == [type(other).__name__]

@@ -74,3 +74,12 @@ def test_rows_in_another_order_are_noticed_before_the_index_is_lost():
 def test_a_pipeline_that_ends_in_another_estimator_belongs_to_the_others():
     with pytest.raises(TypeError, match="got LogisticRegression; other estimators go into others"):
         frontier(make_pipeline(PREPARE, LogisticRegression()), X, Y, **FEW)
+
+
+def test_rows_of_weight_zero_do_not_prepare():
+    weight, far = np.ones(len(X)), X.copy()
+    weight[:5], far.iloc[:5, :2] = 0.0, 1e6  # x0 and x1
+    weighted = frontier(make_pipeline(PREPARE, classifier()), far, Y, sample_weight=weight, **FEW)
+    few = FEW | {"sensitive_features": S[5:]}
+    without = frontier(make_pipeline(PREPARE, classifier()), X[5:], Y[5:], **few)
+    np.testing.assert_allclose(weighted.table["error"], without.table["error"], atol=1e-12)

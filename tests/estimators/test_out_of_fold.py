@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit, StratifiedKFold
 
 from fairkernel import FairKernelClassifier, FairKernelRegressor
 from fairkernel.estimators.out_of_fold import new_row_scores, out_of_fold_scores
@@ -122,3 +122,24 @@ def test_splits_that_are_written_out_count_the_rows_without_weight():
     for f, (_, held_out) in enumerate(splits):
         fold[held_out] = f
     np.testing.assert_array_equal(found.fold, fold[weight > 0])
+
+
+def test_splits_may_be_masks_count_from_the_end_or_be_predefined():
+    rng = np.random.default_rng(0)
+    X, s, weight = rng.normal(size=(90, 2)), np.arange(90) % 2, np.ones(90)
+    weight[rng.permutation(90)[:20]] = 0
+    rows = np.arange(90)
+    half = rows // 3 % 2 == 0
+    given = {"sensitive_features": s, "sample_weight": weight}
+    ways = [
+        [(rows[~half], rows[half]), (rows[half], rows[~half])],
+        [(~half, half), (half, ~half)],
+        [(rows[~half], rows[half] - 90), (rows[half], rows[~half] - 90)],
+        PredefinedSplit(np.where(half, 0, 1)),
+    ]
+    folds = [out_of_fold_scores(FairKernelRegressor(random_state=0), X, X[:, 0], cv=cv, **given).fold for cv in ways]
+    for fold in folds:
+        np.testing.assert_array_equal(fold, np.where(half, 0, 1)[weight > 0])
+    wrong = [(rows[~half], np.append(rows[half], 95)), (rows[half], rows[~half])]
+    with pytest.raises(IndexError):
+        out_of_fold_scores(FairKernelRegressor(), X, X[:, 0], cv=wrong, **given)

@@ -193,7 +193,7 @@ def test_a_kernel_object_with_a_negative_diagonal_is_no_kernel():
 def test_columns_that_were_not_scaled_are_said(kernel):
     X = np.random.default_rng(0).normal(size=(300, 3))
     build_features(kernel, X, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))  # says nothing
-    with pytest.warns(KernelScaleWarning, match="similar to no other row .* Scale the columns of X"):
+    with pytest.warns(KernelScaleWarning, match="similar to no other row .* scale the columns of X"):
         build_features(kernel, 1000 * X, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))
     twice = np.repeat(1000 * X[:150], 2, axis=0)  # every row has a twin
     build_features(kernel, twice, np.zeros(300, dtype=int), np.ones(300), rng=np.random.RandomState(0))

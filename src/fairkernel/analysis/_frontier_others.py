@@ -128,9 +128,14 @@ def _refuse_unless_comparable(name: str, other: Any, classifier: bool, weighted:
         wanted = "classifiers" if classifier else "regressors"
         raise ValueError(f"others: {name!r} does not go with a frontier of {wanted}.")
     if weighted and not _keywords(other, WEIGHT):
+        way_out = (
+            "ask for them with set_fit_request(sample_weight=True)"
+            if get_config()["enable_metadata_routing"]
+            else "leave it out, or compare without sample_weight"
+        )
         raise ValueError(
-            f"others: {name!r} would be fitted without the weights of the rows, for {type(_last(other)).__name__}.fit "
-            "does not take sample_weight: leave it out, or compare without sample_weight."
+            f"others: {name!r} would be fitted without the weights of the rows, for {_class_name(other)}.fit is not "
+            f"known to take sample_weight: {way_out}."
         )
 
 
@@ -150,7 +155,8 @@ def _keywords(model: Any, given: str) -> list[str]:
             return []  # the weights of the preparation alone would not be those of what is predicted
         return [f"{name}__{key}" for name, keys in parts.items() for key in keys]
     passes_on = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
-    return _keywords(model.estimator, given) if passes_on and hasattr(model, "estimator") else []
+    inner = getattr(model, "estimator", None)
+    return _keywords(inner, given) if passes_on and hasattr(inner, "fit") else []
 
 
 def _predictions(model: Any, X: Any, groups: Any) -> tuple[np.ndarray, bool]:

@@ -13,6 +13,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..estimators._base import FairKernelEstimator
@@ -94,7 +95,8 @@ def explain_gap(
         sensitive_features = _named_columns(model, X)
     own = _with_groups(model, sensitive_features) if score is None else None
     evaluate, name = score_function(model, score or own)
-    sensitive = _read_groups(sensitive_features, X, getattr(model, "missing_sensitive", "error"))
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    sensitive = _read_groups(sensitive_features, X, getattr(last, "missing_sensitive", "error"))
     check_same_index(X, sample_weight, "sample_weight")
     weight = check_weight(sample_weight, X)
     scores = evaluate(X)

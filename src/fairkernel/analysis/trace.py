@@ -9,10 +9,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from ..estimators._ridge import FairKernelRidge
 from ..estimators.out_of_fold import FoldMoments
 from ..sensitive import check_same_index
+from ..validation import check_weight
 from ._frontier_others import named_others, other_rows
 from ._frontier_rows import OURS, decision_rows, score_rows
 from ._frontier_shown import in_words
@@ -50,8 +53,9 @@ def frontier(
     ----------
     estimator : FairKernelClassifier or FairKernelRegressor
         Supplies the kernel, the criterion and whether groups are known when it is used (``aware``). It is not changed.
-        Or a pipeline that ends in one: its earlier steps are fitted once, without y and weights, on ALL rows passed,
-        so that the held-out rows are not quite unseen by them; ``best`` and ``refit`` return a pipeline.
+        Or a pipeline that ends in one: its earlier steps are fitted once, without y and weights, on ALL rows passed
+        (of positive weight), so that the held-out rows are not quite unseen by them; ``best`` and ``refit`` return a
+        pipeline.
     X : array-like of shape (n, p)
     y : array-like of shape (n,)
         Two classes, or numbers.
@@ -115,13 +119,15 @@ def frontier(
     )
     weighted = sample_weight is not None
     compared_with = named_others(others, is_classifier(last), weighted)
-    steps, prepared = _prepared(estimator, X, y, sensitive_features)
+    steps, prepared = _prepared(estimator, X, y, sensitive_features, sample_weight)
     tables: list[dict[str, np.ndarray]] = []
     models: list[FairKernelRidge] = []
     for kernel in [last.kernel] if kernels is None else _some(kernels):
         folds = FoldMoments.of(clone(grid.model).set_params(kernel=kernel), prepared, y, cv=cv, **given)
         _refuse_unclear(folds)
-        cv = PredefinedSplit(folds.fold)  # a splitter that shuffles would deal every kernel other folds
+        fold = np.full(folds.rows.n_passed, -1)
+        fold[folds.rows.positions] = folds.fold
+        cv = PredefinedSplit(fold)  # a splitter that shuffles would deal every kernel other folds
         table = grid.rows(folds)
         tables.append({"kernel": np.where(table["model"] == OURS, len(models), NONE), **table})
         models.append(folds.model)
@@ -135,14 +141,17 @@ def frontier(
     return Frontier(table, task, last, tuple(models), (prepared, y, given), words, steps)
 
 
-def _prepared(estimator: Any, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[tuple[str, Any], ...], Any]:
+def _prepared(
+    estimator: Any, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+) -> tuple[tuple[tuple[str, Any], ...], Any]:
     """The steps of a pipeline, all but the last fitted, and the rows they make; of a bare estimator, none and X."""
     if not isinstance(estimator, Pipeline):
         return (), X
     for name, values in (("y", y), ("sensitive_features", sensitive_features)):
         check_same_index(X, values, name)  # the rows made of X may have no index
     before = clone(estimator)[:-1]
-    rows = before.fit_transform(X) if len(before) else X
+    present = np.flatnonzero(check_weight(sample_weight, np.empty((_num_samples(X), 0))))
+    rows = before.fit(_safe_indexing(X, present)).transform(X) if len(before) else X
     return (*before.steps, estimator.steps[-1]), rows
 
 
@@ -274,7 +283,9 @@ def _checked(name: str, values: Any, low: float, high: float, *, empty: bool = F
 
 def _listed(values: Any) -> list:
     """A sequence as a list; a single value is as good as a sequence of one."""
-    return np.atleast_1d(np.array(values, dtype=object)).tolist()
+    if isinstance(values, np.ndarray):
+        return values.reshape(-1).tolist()
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def _refuse_unclear(folds: FoldMoments) -> None:

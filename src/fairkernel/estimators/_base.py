@@ -97,10 +97,10 @@ class FairKernelEstimator(WitnessMixin, BaseEstimator):
         """Drop what a previous fit has learned: not every fit learns the same."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
+        self._fitted = False  # a fit that stops on its way leaves some of what it learned behind
 
     def __sklearn_is_fitted__(self) -> bool:
-        # coef_ is learned last: a fit that was refused leaves n_features_in_ behind.
-        return hasattr(self, "coef_")
+        return getattr(self, "_fitted", False)
 
     def _without_sensitive_columns(self, X: Any, sensitive_features: Any) -> tuple[Any, Any]:
         if self.sensitive_feature_ids is None:

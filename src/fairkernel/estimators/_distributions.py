@@ -57,6 +57,11 @@ class Distributions(FairKernelRidge):
         rows = read_new_rows(self, X, None, self._given_or_among(X, sensitive_features), sample_weight)
         scores = self._scores(_safe_indexing(X, rows.positions))
         columns, codes = scores.reshape(len(scores), -1), rows.sensitive.codes
+        if (alone := rows.sensitive.counts < 2).any():
+            raise ValueError(
+                f"group {self.groups_[int(alone.argmax())]!r} has 1 row here, which has no distribution: pass at "
+                "least 2 rows of every group."
+            )
         found = copy(self)
         found._learn_barycentres(columns, codes, rows.weight)
         moved = found._moved(columns, codes)

@@ -181,6 +181,7 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
             self._fit_scores(rows, self._learn_moments(rows, phi))
         else:
             self._fit_decisions(FoldMoments.split(self, rows, phi), self.max_decision_gap)
+        self._fitted = True
         return self
 
     def _refuse_undecidable(self, rows: TrainingRows) -> None:

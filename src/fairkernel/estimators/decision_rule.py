@@ -101,7 +101,8 @@ def choose_rule(
     DecisionRule
     """
     u = scores - threshold
-    multipliers = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="out-of-fold gap")
+    multipliers, rates = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="out-of-fold gap")
+    warn_below_floor(tolerance, rates, cells, weight)
     compared = compared_in(cells)
     margin = u - compared.contrasts(likeness) @ multipliers
     calibration = IsotonicRegression(y_min=0.0, y_max=1.0).fit(margin, truth, sample_weight=weight)
@@ -132,7 +133,8 @@ def moved_rule(
     DecisionRule
     """
     u = scores - rule.threshold
-    multipliers = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="gap on these rows")
+    # Chance says nothing against a bound on the very rows that are decided, so the sampling floor does not matter here.
+    multipliers, _ = _multipliers(u, likeness, cells, weight, tolerance, aware=aware, which="gap on these rows")
     return replace(rule, tolerance=tolerance, multipliers=multipliers)
 
 
@@ -145,8 +147,8 @@ def _multipliers(
     *,
     aware: bool,
     which: str,
-) -> np.ndarray:
-    """c θ of the smallest c within the tolerance, with warnings where that promises too much."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """c θ of the smallest c within the tolerance, with a warning where there is none, and the rates there."""
     line = DecisionLine.of(u, likeness, cells.rate_weights(weight), compared_in(cells))
     at, reached = line.within(tolerance)
     if not reached:
@@ -156,8 +158,7 @@ def _multipliers(
             f"{line.gaps[at]:.3g}, and that rule is used. Raise max_decision_gap, or merge small groups.{known}",
             DecisionGapWarning,
         )
-    warn_below_floor(tolerance, line.rates[at], cells, weight)
-    return line.levels[at] * line.theta
+    return line.levels[at] * line.theta, line.rates[at]
 
 
 def compared_in(cells: Cells) -> Compared:

@@ -138,6 +138,7 @@ class FairFeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fa
         self.eigenvalues_ = np.asarray(found.eigenvalues)
         self.mean_gap_ = largest_gap(directions, moments)
         self._learn_witness(moments)
+        self._fitted = True
         return self
 
     def _training_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> TrainingRows:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import PredefinedSplit, check_cv
 
 from ..criteria import Cells
 from ..moments import Moments
@@ -323,17 +323,19 @@ def _folds(cv: Any, rows: TrainingRows, classifier: bool) -> np.ndarray:
         return fold
     splits = check_cv(cv, labels, classifier=classifier).split(rows.X, labels)
     for f, (_, held_out) in enumerate(splits):
-        if not hasattr(cv, "split"):  # written out by the caller, who counts the rows of weight zero as well
-            number = np.searchsorted(rows.positions, held_out).clip(max=n - 1)
-            held_out = number[rows.positions[number] == held_out]
+        if isinstance(cv, PredefinedSplit) or not hasattr(cv, "split"):
+            # Written out by the caller, who counts the rows of weight zero as well.
+            mask = np.zeros(rows.n_passed, dtype=bool)
+            mask[held_out] = True
+            held_out = mask[rows.positions]
         if (fold[held_out] >= 0).any():
             raise ValueError(
-                f"cv={cv!r} holds some rows out more than once; out-of-fold scores need a partition of the rows."
+                f"cv={type(cv).__name__} holds some rows out more than once; out-of-fold scores need a partition."
             )
         fold[held_out] = f
     if (fold < 0).any():
         raise ValueError(
-            f"cv={cv!r} never holds out {(fold < 0).sum()} rows; out-of-fold scores need a partition of the rows."
+            f"cv={type(cv).__name__} never holds out {(fold < 0).sum()} rows; out-of-fold scores need a partition."
         )
     return fold
 
@@ -349,7 +351,7 @@ def _refuse_emptied_cells(model: FairKernelRidge, rows: TrainingRows, fold: np.n
         among = "" if model.criterion == "parity" else f" that criterion={model.criterion!r} looks at"
         raise ValueError(
             f"cross-validation: without fold {f + 1} of {fold.max() + 1} no row{among} is left of group {group!r}, so "
-            "that nothing can be compared. Merge small groups, or pass a cv whose folds each leave rows of every group."
+            "that nothing can be compared. Merge small groups, or (where there is a cv) deal the rows out otherwise."
         )
 
 

@@ -197,6 +197,7 @@ class FairKernelRegressor(MultiOutputMixin, RegressorMixin, Distributions):
         if rows.y.ndim == 1:
             self.coef_, self.intercept_ = self.coef_[:, 0], self.intercept_[0]
             self.mean_gap_ = self.mean_gap_[0]
+        self._fitted = True
         return self
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:

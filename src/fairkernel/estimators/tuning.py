@@ -128,7 +128,7 @@ class _Search:
         if n > ROWS:
             taken = np.sort(rng.permutation(n)[:ROWS])
             rows = TrainingRows(
-                rows.X[taken], rows.y[taken], rows.sensitive.take(taken), rows.weight[taken], rows.classes, taken
+                rows.X[taken], rows.y[taken], rows.sensitive.take(taken), rows.weight[taken], rows.classes, taken, n
             )
             targets = targets[taken]
         centred = targets - np.average(targets, axis=0, weights=rows.weight)

@@ -56,16 +56,16 @@ def build_features(
     n = X.shape[0]
     by_group = np.bincount(codes, weights=weight)
     _check_products(X, kernel)
-    if kind == "fourier":
-        return _fourier(kernel, X, codes, n_features, rng)
     exact = kind == "exact"
-    limit = n if exact else min(n, AUTO_LIMIT if n_features == "auto" else int(n_features))
     if exact:
         _refuse_too_large(n)
+    _warn_of_isolated_rows(kernel, X)
+    if kind == "fourier":
+        return _fourier(kernel, X, codes, n_features, rng)
+    limit = n if exact else min(n, AUTO_LIMIT if n_features == "auto" else int(n_features))
     with np.errstate(over="ignore", invalid="ignore"):  # looked at right below, with a sentence that helps
         diagonal = kernel.diag(X)
     _check_diagonal(diagonal, kernel)
-    _warn_of_isolated_rows(kernel, X)
     mean_diagonal = np.bincount(codes, weights=weight * np.abs(to_numpy(diagonal))) / by_group
 
     def error_by_group(residual: np.ndarray) -> np.ndarray:
@@ -138,8 +138,8 @@ def _warn_of_isolated_rows(kernel: Kernel, X: Array) -> None:
     if float(np.median(nearest)) < ISOLATED:
         warn(
             f"kernel {kernel!r} sees most rows as similar to no other row (k(x, z) is below {ISOLATED:g}), so that new "
-            "rows all get much the same score. Scale the columns of X, for instance with "
-            "sklearn.preprocessing.StandardScaler, or lower gamma.",
+            "rows all get much the same score. Lower gamma, or scale the columns of X, for instance with "
+            "sklearn.preprocessing.StandardScaler, where that was not done.",
             KernelScaleWarning,
         )
 

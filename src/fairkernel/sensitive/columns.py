@@ -76,8 +76,22 @@ def _array_columns(values: Any) -> list[Column]:
     if array.ndim == 1:
         return [_column("sensitive_feature", array)]
     if array.ndim == 2:
-        return [_column(f"sensitive_feature_{j}", array[:, j]) for j in range(array.shape[1])]
+        return [_column(name, array[:, j]) for j, name in enumerate(numbered(array.shape[1]))]
     raise ValueError(f"sensitive_features has {array.ndim} dimensions: pass shape (n,) or (n, columns).")
+
+
+def numbered(count: int) -> list[str]:
+    """What the columns of an array are called.
+
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    list of str
+    """
+    return [f"sensitive_feature_{j}" for j in range(count)]
 
 
 def _column(name: str, cells: np.ndarray, labels: bool = False) -> Column:

@@ -3,13 +3,13 @@
 Nothing is dropped, filled or renamed in silence: what cannot be read exactly is an error that lists the rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, SmallGroupWarning, warn
-from .columns import Column, is_date, is_missing, is_number, read_columns
+from .columns import Column, is_date, is_missing, is_number, numbered, read_columns
 
 MANY_LEVELS = 10  # a numeric column with more distinct values is continuous, not a set of groups
 MISSING_GROUP = "missing"  # the label of the group that missing="group" opens
@@ -37,6 +37,8 @@ class Sensitive:
         Continuous columns as given, not centred; zero in a row without a group, which adds to no sum.
     names, numeric_names : tuple of str
         Names of the categorical and of the continuous columns.
+    order : tuple of str
+        Names of all columns as they came.
     """
 
     codes: np.ndarray
@@ -44,6 +46,7 @@ class Sensitive:
     numeric: np.ndarray
     names: tuple[str, ...]
     numeric_names: tuple[str, ...]
+    order: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -66,7 +69,7 @@ class Sensitive:
 
     def take(self, rows: np.ndarray) -> "Sensitive":
         """The same attributes for some of the rows; the groups keep their numbers."""
-        return Sensitive(self.codes[rows], self.groups, self.numeric[rows], self.names, self.numeric_names)
+        return replace(self, codes=self.codes[rows], numeric=self.numeric[rows])
 
 
 def read_sensitive(
@@ -123,6 +126,7 @@ def read_sensitive(
     length = len(columns[0].codes)
     if n_rows is not None and length != n_rows:
         raise ValueError(f"sensitive_features has {length} rows but X has {n_rows}: pass one value per row of X.")
+    order = tuple(column.name for column in columns)
     if fitted is not None:
         columns = _matched(columns, fitted)
     known = np.ones(length, dtype=bool)
@@ -151,6 +155,7 @@ def read_sensitive(
         numeric,
         tuple(column.name for column in categorical),
         tuple(column.name for column in numbers),
+        order,
     )
 
 
@@ -297,16 +302,18 @@ def _is_continuous(column: Column) -> bool:
 
 
 def _matched(columns: list[Column], fitted: Sensitive) -> list[Column]:
-    """The columns in the order of the fitted ones, categories first; a single one needs no name."""
-    names, by_name = (*fitted.names, *fitted.numeric_names), {column.name: column for column in columns}
-    if len(columns) == len(names) == 1:
-        return columns
-    if len(columns) != len(names) or set(by_name) != set(names):
+    """The columns in the order of the fitted ones, categories first: by name, or by position where one has no names."""
+    given = [column.name for column in columns]
+    if len(given) == len(fitted.order) and set(given) != set(fitted.order):
+        if len(given) == 1 or any(names == numbered(len(given)) for names in (given, list(fitted.order))):
+            given = list(fitted.order)
+    if set(given) != set(fitted.order) or len(given) != len(fitted.order):
         raise ValueError(
-            f"sensitive_features has columns {', '.join(repr(column.name) for column in columns)}, but fit saw "
-            f"{', '.join(map(repr, names))}: pass the same columns, so named."
+            f"sensitive_features has columns {', '.join(map(repr, given))}, but fit saw "
+            f"{', '.join(map(repr, fitted.order))}: pass the same columns, so named."
         )
-    return [by_name[name] for name in names]
+    by_name = dict(zip(given, columns, strict=True))
+    return [by_name[name] for name in (*fitted.names, *fitted.numeric_names)]
 
 
 def _refuse_other_than_numbers(columns: list[Column]) -> None:
