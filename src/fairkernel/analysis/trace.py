@@ -187,7 +187,8 @@ class _Grid:
             )
         make = cls._of_decisions if is_classifier(estimator) else cls._of_scores
         penalties = None if alphas is None else _checked("alphas", alphas, 0.0, np.inf)
-        return make(estimator, penalties, **asked)
+        grids = {name: None if values is None else _listed(values) for name, values in asked.items()}
+        return make(estimator, penalties, **grids)
 
     @classmethod
     def _of_decisions(
