@@ -67,7 +67,7 @@ def frontier(
         Ridge penalties; by default five around the estimator's (with ``kernel="auto"``, around the tuned one).
     disparity_kept : float or sequence of float, optional
         Levels of the scores' disparity. By default 0, 0.1, …, 1 with plain decisions and for a regressor that does not
-        know the groups, 1 with tolerances, and the estimator's with ``distribution_parity``.
+        know the groups, 1 (unconstrained scores) with tolerances, and 0 and 1 with ``distribution_parity``.
     distribution_parity : float or sequence of float, optional
         How far the scores of each group are moved to the groups' barycentre, regressors with ``aware=True`` only; by
         default 0, 0.1, …, 1. Each half of the rows is moved as the other half's out-of-fold scores say.
@@ -237,7 +237,7 @@ class _Grid:
         if estimator.aware:
             asked = LEVELS if distribution_parity is None else distribution_parity
             moves = _checked("distribution_parity", asked, 0.0, 1.0)
-        levels = _levels(estimator, disparity_kept, (estimator.disparity_kept,) if moves else LEVELS)
+        levels = _levels(estimator, disparity_kept, (0.0, 1.0) if moves else LEVELS)
         model = clone(estimator).set_params(disparity_kept=levels[-1])
         model._validate_params()
         model._refuse_conflicts_of_distributions()
