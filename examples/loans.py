@@ -6,6 +6,7 @@ Text columns become 0/1 columns in an ordinary ColumnTransformer; everything is 
 import numpy as np
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from fairkernel import FairKernelClassifier, frontier
@@ -28,16 +29,16 @@ def main() -> None:
     prepare = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["county", "employed"]),
         remainder=StandardScaler(),
-    ).set_output(transform="pandas")
-    Z, Z_new = prepare.fit_transform(X), prepare.transform(X_new)
-
-    found = frontier(FairKernelClassifier(kernel="auto", random_state=0), Z, y, sensitive_features=s)
+    )
+    found = frontier(
+        make_pipeline(prepare, FairKernelClassifier(kernel="auto", random_state=0)), X, y, sensitive_features=s
+    )
     print(found, end="\n\n")
     print("kernel:", found.models[0].chosen_, end="\n\n")
     found.plot().savefig("loans.png")
 
-    model = found.best(max_disparity=BOUND)
-    report = fairness_report(y_new, model.predict(Z_new), sensitive_features=s_new)
+    model = found.best(max_disparity=BOUND)  # a pipeline, fitted
+    report = fairness_report(y_new, model.predict(X_new), sensitive_features=s_new)
     disparity, error, floor = report["statistical_disparity"], report["error"], report["noise_floor"]
     print(f"chosen for an out-of-fold disparity of at most {BOUND}; on the {len(y_new)} applications kept apart:")
     print(f"  disparity  {disparity['estimate']:.3f} [{disparity['low']:.3f}, {disparity['high']:.3f}]", end="")
