@@ -28,6 +28,10 @@ class SmallGroupWarning(FairKernelWarning):
     """A group has so few rows that its mean, and so its parity, is mostly noise."""
 
 
+class AbsentGroupWarning(FairKernelWarning):
+    """A group that fit saw has no row among new ones, so that a measured gap is one of the others alone."""
+
+
 class ContinuousSensitiveWarning(FairKernelWarning):
     """A numeric sensitive column has many levels and is treated as continuous."""
 

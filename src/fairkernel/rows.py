@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from .exceptions import ContinuousSensitiveWarning, MissingSensitiveWarning, warn
+from .exceptions import AbsentGroupWarning, ContinuousSensitiveWarning, MissingSensitiveWarning, warn
 from .sensitive import NO_GROUP, Sensitive, check_group_sizes, check_same_index, is_missing, read_sensitive
 from .validation import check_rows, check_weight, column_names, warn_of_restating_columns
 
@@ -235,7 +235,13 @@ class NewRows:
 
 
 def read_new_rows(
-    estimator: BaseEstimator, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    *,
+    every_group: bool = True,
 ) -> NewRows:
     """Read what a method that compares groups among new rows was given, as ``fit`` reads its own.
 
@@ -249,6 +255,8 @@ def read_new_rows(
         Labels that fit saw.
     sensitive_features : array-like of shape (n,) or (n, columns)
     sample_weight : array-like of shape (n,), optional
+    every_group : bool, default=True
+        Whether every group must have a row; otherwise two must, and the others are warned about.
 
     Returns
     -------
@@ -272,18 +280,24 @@ def read_new_rows(
         )
     kept = np.flatnonzero((weight > 0) & sensitive.known)
     sensitive = sensitive.take(kept)
-    _refuse_incomparable(sensitive)
+    _refuse_incomparable(sensitive, every_group)
     return NewRows(sensitive, weight[kept], None if y is None else _outcome(estimator, y, n, kept), kept)
 
 
-def _refuse_incomparable(sensitive: Sensitive) -> None:
+def _refuse_incomparable(sensitive: Sensitive, every_group: bool) -> None:
     """Groups without rows have no rate, and a constant has no covariance: neither is a gap of zero."""
     absent = [label for label, count in zip(sensitive.groups, sensitive.counts, strict=True) if count == 0]
-    if absent:
+    named = ", ".join(map(repr, absent[:LISTED])) + (", …" if len(absent) > LISTED else "")
+    if absent and (every_group or len(sensitive.groups) - len(absent) < 2):
         raise ValueError(
-            f"sensitive_features has no row (of positive weight) of {', '.join(map(repr, absent[:LISTED]))}, which fit "
-            "saw, so there is nothing to compare. Pass rows of every group, or compare the groups there are with "
-            "fairkernel.metrics."
+            f"sensitive_features has no row (of positive weight) of {named}, which fit saw, so that there is nothing to "
+            f"compare. Pass rows of {'every group' if every_group else 'two groups at least'}."
+        )
+    if absent:
+        warn(
+            f"sensitive_features has no row (of positive weight) of {named}, which fit saw: the measured gap is one of "
+            "the other groups.",
+            AbsentGroupWarning,
         )
     for name, values in zip(sensitive.numeric_names, sensitive.numeric.T, strict=True):
         if np.ptp(values) == 0:

@@ -10,7 +10,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairkernel import FairKernelClassifier, FairKernelRegressor
-from fairkernel.exceptions import ContinuousSensitiveWarning, DecisionGapWarning, MissingSensitiveWarning
+from fairkernel.exceptions import (
+    AbsentGroupWarning,
+    ContinuousSensitiveWarning,
+    DecisionGapWarning,
+    MissingSensitiveWarning,
+)
 from fairkernel.metrics import (
     distribution_disparity,
     interval,
@@ -154,15 +159,30 @@ def test_there_must_be_a_rule_to_move():
 # Rows that fit has not seen are read as those of fit ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
-def test_every_group_must_be_there_and_no_other(method):
+def test_a_rule_is_set_on_rows_of_every_group():
     few = NEW_S != "c"
-    with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
-        getattr(fit(), method)(NEW[few], sensitive_features=NEW_S[few])
-    with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
-        getattr(fit(), method)(NEW, sensitive_features=NEW_S, sample_weight=few.astype(float))
+    for given in ({"X": NEW[few], "sensitive_features": NEW_S[few]}, {"X": NEW, "sample_weight": few.astype(float)}):
+        with pytest.raises(ValueError, match=r"no row \(of positive weight\) of 'c', which fit saw"):
+            fit().adapted(**{"sensitive_features": NEW_S, **given})
+
+
+def test_a_gap_is_measured_among_the_groups_there_are_and_the_others_are_named():
+    few = NEW_S != "a"
+    for aware in (False, True):
+        model = fit(aware=aware)
+        with pytest.warns(AbsentGroupWarning, match=r"no row \(of positive weight\) of 'a', which fit saw"):
+            found = model.measure_decision_gap(NEW[few], sensitive_features=NEW_S[few])
+        rows = decided(model, NEW[few], NEW_S[few])
+        expected = interval(statistical_disparity, None, rows, sensitive_features=NEW_S[few])
+        np.testing.assert_allclose(found[:3], expected[:3], atol=1e-9)
+    with pytest.raises(ValueError, match=r"no row .* of 'a', 'c', which fit saw.* Pass rows of two groups"):
+        fit().measure_decision_gap(NEW[NEW_S == "b"], sensitive_features=NEW_S[NEW_S == "b"])
+
+
+@pytest.mark.parametrize("method", ["adapted", "measure_decision_gap"])
+def test_groups_that_fit_did_not_see_are_refused(method):
     with pytest.raises(ValueError, match="groups that fit did not see: 'd'; it saw 'a', 'b', 'c'"):
-        getattr(fit(), method)(NEW, sensitive_features=np.where(few, NEW_S, "d"))
+        getattr(fit(), method)(NEW, sensitive_features=np.where(NEW_S != "c", NEW_S, "d"))
     with pytest.raises(TypeError, match="sensitive_features is missing"):
         getattr(fit(), method)(NEW)
 

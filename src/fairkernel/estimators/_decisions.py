@@ -44,8 +44,8 @@ class Decisions(FairKernelRidge):
         y : array-like of shape (n,), optional
             True labels; opportunity and odds need them.
         sensitive_features : array-like of shape (n,) or (n, columns)
-            As fit saw them: every group, and no other. Not needed where X has the columns of
-            ``sensitive_feature_ids``.
+            As fit saw them; groups without a row are left out of the comparison, with a warning. Not needed where X has
+            the columns of ``sensitive_feature_ids``.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -53,7 +53,7 @@ class Decisions(FairKernelRidge):
         Interval
             The gap of the criterion, with its 95% interval.
         """
-        rows, cells = self._compared_rows(X, y, sensitive_features, sample_weight)
+        rows, cells = self._compared_rows(X, y, sensitive_features, sample_weight, every_group=False)
         decisions = self._margin(_safe_indexing(X, rows.positions), lambda: rows.sensitive.codes) >= 0
         measured = decision_gap(decisions, cells, rows.weight)
         self.decision_gap_ = {**getattr(self, "decision_gap_", {}), "held_out": measured}
@@ -174,7 +174,9 @@ class Decisions(FairKernelRidge):
             return self._scores(X)[:, 0] - self.threshold
         return self.rule_.margin(*self._scores_and_likeness(X, codes() if self.aware else NOT_SEEN))
 
-    def _compared_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> tuple[NewRows, Cells]:
+    def _compared_rows(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, *, every_group: bool = True
+    ) -> tuple[NewRows, Cells]:
         """Rows whose decisions are compared, and their cells."""
         check_is_fitted(self)
         if len(self.classes_) > 2:
@@ -183,5 +185,6 @@ class Decisions(FairKernelRidge):
                 "the rest."
             )
         given = self._given_or_among(X, sensitive_features)
-        rows = read_new_rows(self, X, None if self.criterion == "parity" else y, given, sample_weight)
-        return rows, cells_of(self.criterion, rows.sensitive, rows.outcome, self.classes_, rows.weight)
+        labels = None if self.criterion == "parity" else y
+        rows = read_new_rows(self, X, labels, given, sample_weight, every_group=every_group)
+        return rows, cells_of(self.criterion, rows.sensitive.occurring, rows.outcome, self.classes_, rows.weight)

@@ -67,6 +67,14 @@ class Sensitive:
         """Rows per group."""
         return np.bincount(self.codes[self.known], minlength=len(self.groups))
 
+    @property
+    def occurring(self) -> "Sensitive":
+        """The same attributes, with the groups that have a row numbered anew."""
+        used = np.flatnonzero(self.counts)
+        number = np.full(len(self.groups) + 1, NO_GROUP)  # the last is that of rows without a group
+        number[used] = np.arange(len(used))
+        return replace(self, codes=number[self.codes], groups=tuple(self.groups[g] for g in used))
+
     def take(self, rows: np.ndarray) -> "Sensitive":
         """The same attributes for some of the rows; the groups keep their numbers."""
         return replace(self, codes=self.codes[rows], numeric=self.numeric[rows])
