@@ -290,7 +290,7 @@ def _refuse_incomparable(sensitive: Sensitive, every_group: bool) -> None:
     named = ", ".join(map(repr, absent[:LISTED])) + (", …" if len(absent) > LISTED else "")
     if absent and (every_group or len(sensitive.groups) - len(absent) < 2):
         raise ValueError(
-            f"sensitive_features has no row (of positive weight) of {named}, which fit saw, so that there is nothing to "
+            f"sensitive_features has no row (of positive weight) of {named}, which fit saw, so there is nothing to "
             f"compare. Pass rows of {'every group' if every_group else 'two groups at least'}."
         )
     if absent:
