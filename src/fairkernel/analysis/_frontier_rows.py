@@ -7,14 +7,12 @@ import numpy as np
 
 from ..criteria import Cells
 from ..estimators._distributions import _moved_out_of_fold, _random_halves
-from ..estimators.decision_rule import compared_in, effective_sizes
+from ..estimators.decision_rule import LEVEL, compared_in, effective_sizes, sampling_floor
 from ..estimators.out_of_fold import FoldMoments, OutOfFoldScores
 from ..estimators.tuning import ALPHAS, penalties
-from ..metrics import parity_noise_floor
 from ..metrics.uncertainty import largest_gap_interval, share_bounds
 from ..solve.decision import DecisionLine, rates_along
 
-LEVEL = 0.95
 FLOOR_POINTS = 41  # rates at which a noise floor is computed; it is interpolated between them
 OURS, CONSTANT = "fairkernel", "constant"  # models
 DECISION_SETTING = ("alpha", "threshold", "disparity_kept", "max_decision_gap")  # columns of the table
@@ -92,11 +90,7 @@ class _Floor:
         # In this angle √(p (1 − p)) is a sine, where in p it is steep at both ends.
         self.angles = np.linspace(0.0, np.pi / 2, FLOOR_POINTS)
         grid = np.sin(self.angles) ** 2
-        self.floors = np.zeros(FLOOR_POINTS)
-        if len(stratum) > 1:
-            self.floors = np.array([parity_noise_floor(self.sizes, rate) for rate in grid])
-        if numeric:  # the mean of n products of a decision with an unrelated standardised number
-            self.floors = np.maximum(self.floors, np.sqrt(2 / np.pi * grid * (1 - grid) / self.sizes.sum()))
+        self.floors = np.array([sampling_floor(self.sizes, rate, numeric) for rate in grid.tolist()])
 
     def __call__(self, rates: np.ndarray) -> np.ndarray:
         """Floors of settings from the rates of all cells, shape (settings, cells)."""

@@ -1,13 +1,12 @@
 """Decisions within a stated gap: the rule of a classifier, what it is compared by, and rows it has not seen."""
 
-from collections.abc import Callable
 from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..criteria import Cells, cells_of
 from ..metrics import Interval
@@ -17,8 +16,6 @@ from ._ridge import FairKernelRidge
 from .decision_rule import DecisionRule, choose_rule, decision_gap, moved_rule
 from .out_of_fold import FoldMoments
 from .tuning import penalties
-
-NOT_SEEN = np.empty(0, dtype=np.int64)
 
 
 class Decisions(FairKernelRidge):
@@ -54,7 +51,7 @@ class Decisions(FairKernelRidge):
             The gap of the criterion, with its 95% interval.
         """
         rows, cells = self._compared_rows(X, y, sensitive_features, sample_weight, every_group=False)
-        decisions = self._margin(_safe_indexing(X, rows.positions), lambda: rows.sensitive.codes) >= 0
+        decisions = self._margin(_safe_indexing(X, rows.positions), rows.sensitive.codes) >= 0
         measured = decision_gap(decisions, cells, rows.weight)
         self.decision_gap_ = {**getattr(self, "decision_gap_", {}), "held_out": measured}
         return measured
@@ -159,6 +156,11 @@ class Decisions(FairKernelRidge):
         member = codes[:, None] == np.arange(len(self.groups_))
         return (strata[:, :, None] * member[:, None, :]).reshape(len(codes), -1) / self._cell_shares
 
+    def _codes_to_decide_by(self, X: Any, sensitive_features: Any) -> np.ndarray:
+        """Groups of new rows where decisions look at them; empty where they do not."""
+        looked_at = self.rule_ is not None and self.aware
+        return self._new_groups(X, sensitive_features, _num_samples(X)) if looked_at else np.empty(0, dtype=np.int64)
+
     def _scores_and_likeness(self, X: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the rule is made of, for new rows; only aware decisions look at ``codes``, their groups."""
         checked = self._check_new_rows(X)
@@ -168,11 +170,11 @@ class Decisions(FairKernelRidge):
         scores = (self._evaluate(checked, self.coef_) + self.intercept_)[:, 0]
         return scores, self._likeness_of(codes, scores)
 
-    def _margin(self, X: Any, codes: Callable[[], np.ndarray]) -> np.ndarray:
-        """What two-class decisions compare with zero; the groups are asked for only where they matter."""
+    def _margin(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        """What two-class decisions compare with zero."""
         if self.rule_ is None:
             return self._scores(X)[:, 0] - self.threshold
-        return self.rule_.margin(*self._scores_and_likeness(X, codes() if self.aware else NOT_SEEN))
+        return self.rule_.margin(*self._scores_and_likeness(X, codes))
 
     def _compared_rows(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, *, every_group: bool = True

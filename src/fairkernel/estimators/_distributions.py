@@ -9,11 +9,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import RankWarning
-from ..metrics import DistributionDisparity, Interval, interval
+from ..metrics import DistributionDisparity, Interval
+from ..metrics.uncertainty import Bootstrap, ScoreRows, distribution_interval
 from ..rows import read_new_rows
 from ..sensitive import Sensitive
 from ..solve import Barycentre
 from ._ridge import FairKernelRidge
+from .decision_rule import LEVEL
 from .out_of_fold import FoldMoments
 
 RESAMPLES = 200  # for the intervals of distribution_disparity_
@@ -133,17 +135,7 @@ def _disparities(
     predicted: np.ndarray, codes: np.ndarray, weight: np.ndarray, ndim: int
 ) -> DistributionDisparity | list[DistributionDisparity]:
     """KS and W1 with intervals: one pair for a single target, a list for several."""
-    found = [
-        interval(
-            "distribution_disparity",
-            None,
-            column,
-            sensitive_features=Sensitive(codes, tuple(range(codes.max() + 1)), np.empty((len(codes), 0)), (), ()),
-            sample_weight=weight,
-            method="bootstrap",
-            n_resamples=RESAMPLES,
-            random_state=0,
-        )
-        for column in predicted.T
-    ]
+    groups = Sensitive(codes, tuple(range(codes.max() + 1)), np.empty((len(codes), 0)), (), ())
+    drawn = Bootstrap(LEVEL, RESAMPLES, 0)
+    found = [distribution_interval(ScoreRows(column, weight, groups), drawn) for column in predicted.T]
     return found[0] if ndim == 1 else found

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..rows import TrainingRows
 from ._decisions import Decisions
@@ -213,7 +213,7 @@ class FairKernelClassifier(ClassifierMixin, Decisions):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             return self._scores(X)
-        return self._margin(X, lambda: self._new_groups(X, sensitive_features, _num_samples(X)))
+        return self._margin(X, self._codes_to_decide_by(X, sensitive_features))
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Class of each row.

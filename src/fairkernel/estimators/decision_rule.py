@@ -187,21 +187,38 @@ def warn_below_floor(tolerance: float, rates: np.ndarray, cells: Cells, weight: 
     weight : ndarray of shape (n,)
     """
     sizes = effective_sizes(cells, weight)
-    floors = []
+    floor = 0.0
     for stratum in map(list, cells.strata):
         pooled = float(np.clip(np.average(rates[stratum], weights=sizes[stratum]), 0.0, 1.0))
-        if len(stratum) > 1:
-            floors.append(parity_noise_floor(sizes[stratum], pooled))
-        if cells.numeric.shape[1]:
-            # The mean of n products of a decision with an unrelated standardised number is N(0, p(1 − p)/n).
-            floors.append(float(np.sqrt(2 / np.pi * pooled * (1 - pooled) / sizes[stratum].sum())))
-    if floors and tolerance < max(floors):
+        floor = max(floor, sampling_floor(sizes[stratum], pooled, bool(cells.numeric.shape[1])))
+    if tolerance < floor:
         warn(
-            f"max_decision_gap={tolerance:g} is below the sampling floor of {max(floors):.3g}: decisions of exactly "
+            f"max_decision_gap={tolerance:g} is below the sampling floor of {floor:.3g}: decisions of exactly "
             "equal rates would show more than the tolerance in as many rows as these, so that it cannot be verified. "
             "Raise it, or judge the model on more rows.",
             DecisionGapWarning,
         )
+
+
+def sampling_floor(sizes: np.ndarray, rate: float, numeric: bool) -> float:
+    """The gap that chance shows within a stratum whose cells all have one rate.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (cells,)
+        Effective numbers of rows.
+    rate : float
+    numeric : bool
+        Whether decisions are compared with a continuous attribute, too.
+
+    Returns
+    -------
+    float
+    """
+    between = parity_noise_floor(sizes, rate) if len(sizes) > 1 else 0.0
+    # The mean of n products of a decision with an unrelated standardised number is N(0, p(1 − p)/n).
+    with_numbers = float(np.sqrt(2 / np.pi * rate * (1 - rate) / sizes.sum())) if numeric else 0.0
+    return max(between, with_numbers)
 
 
 def decision_gap(decisions: np.ndarray, cells: Cells, weight: np.ndarray) -> Interval:

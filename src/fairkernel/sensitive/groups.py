@@ -96,7 +96,7 @@ def read_sensitive(
     ----------
     sensitive_features : array-like of shape (n,) or (n, columns)
         Categories, numbers, or a mix; NumPy, pandas, polars, pyarrow or plain lists. Numeric columns with
-        more than 10 distinct values are continuous; everything else is categorical. What has been read already stays.
+        more than 10 distinct values are continuous; everything else is categorical.
     n_rows : int, optional
         The number of rows expected.
     missing : {"error", "group", "ignore"}
@@ -127,8 +127,6 @@ def read_sensitive(
             "sensitive_features is missing: pass one value per row, as fit(X, y, sensitive_features=s), "
             "or name columns of X with sensitive_feature_ids."
         )
-    if isinstance(sensitive_features, Sensitive):
-        return sensitive_features
     check_same_index(rows_like, sensitive_features, "sensitive_features")
     columns = read_columns(sensitive_features)
     length = len(columns[0].codes)
